@@ -10,8 +10,11 @@ use mallbox_test_patience::Deadline;
 
 use crate::drill::Drill;
 
-/// Maximum number of log stores to watch: the log moves to a new store after a failure.
-const STORES: u32 = 60;
+/// Maximum number of files to watch: after a failure the log goes on in another segment, or in a new store.
+const FILES: u32 = 60;
+/// System calls that write, and those that sync.
+const WRITES: &str = "write,pwrite64,pwritev";
+const SYNCS: &str = "fsync,fdatasync,sync_file_range";
 const LASTS: Duration = Duration::from_secs(4);
 
 /// Injects failures until dropped.
@@ -56,8 +59,12 @@ fn all_threads_are_traced(process: u32) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-fn files_of_the_log(data: &Path) -> Vec<String> {
-    (1..=STORES).map(|store| data.join(format!("log/store-{store}/db")).display().to_string()).collect()
+fn segments(data: &Path) -> Vec<String> {
+    (1..=FILES).map(|number| data.join(format!("log/wal/segment-{number}")).display().to_string()).collect()
+}
+
+fn stores(data: &Path) -> Vec<String> {
+    (1..=FILES).map(|number| data.join(format!("log/store-{number}/db")).display().to_string()).collect()
 }
 
 fn files_of_the_record(data: &Path) -> Vec<String> {
@@ -69,24 +76,43 @@ fn files_of_the_record(data: &Path) -> Vec<String> {
     not(feature = "fault-tests"),
     ignore = "needs strace that may attach to a child; tests/run turns it on where it does"
 )]
-fn a_log_that_cannot_be_written_refuses_claims_until_it_is_in_a_new_store() -> anyhow::Result<()> {
-    for (name, calls) in
-        [("log sync fails", "fsync,fdatasync,sync_file_range"), ("log write fails", "write,pwrite64,pwritev")]
-    {
+fn a_log_that_cannot_be_written_refuses_claims_until_it_can_be_written() -> anyhow::Result<()> {
+    // A direct write is its own sync.
+    let calls = format!("{WRITES},{SYNCS}");
+    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let mut drill = Drill::begin("log write fails", site.path(), &site.path().join("mallbox.log"))?;
+    let failing = Failing::begin(drill.server.id(), &calls, &segments(drill.data()))?;
+    let noticed = drill.claims_are("refused", |reply| {
+        (reply.status, reply.code(), reply.retry_after()) == (503, "UNAVAILABLE", Some(1))
+    })?;
+    drill.readyz_tells("cannot write the order log: ")?;
+    drill.reading_goes_on()?;
+    std::thread::sleep(LASTS);
+    drop(failing);
+    let (ready, sold) = drill.recovers()?;
+    drill.end(&format!("refused after {noticed:?}; ready again after {ready:?}, selling after {sold:?}"))
+}
+
+/// sled's file fails, and no claim waits for it.
+#[test]
+#[cfg_attr(
+    not(feature = "fault-tests"),
+    ignore = "needs strace that may attach to a child; tests/run turns it on where it does"
+)]
+fn a_store_that_cannot_be_written_holds_up_no_claim() -> anyhow::Result<()> {
+    for (name, calls) in [("store sync fails", SYNCS), ("store write fails", WRITES)] {
         let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
-        let mut drill = Drill::begin(name, site.path(), &site.path().join("mallbox.log"))?;
-        let failing = Failing::begin(drill.server.id(), calls, &files_of_the_log(drill.data()))?;
-        let noticed = drill.claims_are("refused", |reply| {
-            (reply.status, reply.code(), reply.retry_after()) == (503, "UNAVAILABLE", Some(1))
-        })?;
-        drill.readyz_tells("cannot write the order log: ")?;
+        let log = site.path().join("mallbox.log");
+        let mut drill = Drill::begin(name, site.path(), &log)?;
+        let failing = Failing::begin(drill.server.id(), calls, &stores(drill.data()))?;
+        drill.claims_are("accepted all the while", |reply| reply.body["success"] == true)?;
         drill.reading_goes_on()?;
         std::thread::sleep(LASTS);
         drop(failing);
         let (ready, sold) = drill.recovers()?;
-        drill.end(&format!(
-            "refused after {noticed:?}; ready again after {ready:?}, selling after {sold:?}"
-        ))?;
+        drill.end(&format!("ready all the while, {ready:?}, selling after {sold:?}"))?;
+        let words = std::fs::read_to_string(&log)?;
+        ensure!(words.contains("could not write the order log's store"), "nobody was told: {words}");
     }
     Ok(())
 }
@@ -97,9 +123,7 @@ fn a_log_that_cannot_be_written_refuses_claims_until_it_is_in_a_new_store() -> a
     ignore = "needs strace that may attach to a child; tests/run turns it on where it does"
 )]
 fn a_record_that_cannot_be_written_keeps_the_claims_in_the_log() -> anyhow::Result<()> {
-    for (name, calls) in
-        [("record sync fails", "fsync,fdatasync"), ("record write fails", "write,pwrite64,pwritev")]
-    {
+    for (name, calls) in [("record sync fails", "fsync,fdatasync"), ("record write fails", WRITES)] {
         let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
         let mut drill = Drill::begin(name, site.path(), &site.path().join("mallbox.log"))?;
         let failing = Failing::begin(drill.server.id(), calls, &files_of_the_record(drill.data()))?;

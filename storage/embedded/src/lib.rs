@@ -58,7 +58,7 @@ use self::disk::Disk;
 pub use self::disk_faults::DiskFaults;
 use self::journal::contents::{CleanStop, Content, LogEvidence};
 use self::journal::recovery::{self, Recovered};
-use self::journal::{Journal, RECOVERED_GROUP, StartHold, WriteBlock};
+use self::journal::{Collaborators, Journal, RECOVERED_GROUP, StartHold, WriteBlock};
 pub use self::options::EmbeddedOptions;
 use self::pending::Pending;
 use self::queue::Queue;
@@ -88,18 +88,20 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let disk = Disk::new(&log_dir, options.disk_faults.clone());
     let mut log =
         recovery::recover(&disk, &witness, options.durability, options.accept_lost_log, random_id())?;
-    let held = expect_log(&log, &database).map_err(broken)?;
+    let held = match expect_log(&log, &witness, &database).map_err(broken)? {
+        None => open_log(&mut log, &log_dir)?,
+        held => held,
+    };
 
     let entries = std::mem::take(&mut log.content.entries);
     let (settled, pending, queue) = unsettled(&log.content, &witness, &database).map_err(broken)?;
-    let journal =
-        Journal::start(log, disk, options.durability, Arc::clone(&settled), Arc::clone(&queue), held)
-            .map(Arc::new)
-            .map_err(|source| OpenError::Io {
-                path: log_dir.clone(),
-                what: "cannot start the order log's thread",
-                source,
-            })?;
+    let (durability, of_journal) = (options.durability, database.clone());
+    let collaborators =
+        Collaborators { disk, durability, settled: Arc::clone(&settled), queue: Arc::clone(&queue) };
+    let note = Box::new(move |checkpoint, applied| of_journal.note_log_checkpoint(checkpoint, applied));
+    let journal = Journal::start(log, collaborators, note, held).map(Arc::new).map_err(|source| {
+        OpenError::Io { path: log_dir.clone(), what: "cannot start the order log's threads", source }
+    })?;
     let not_ours = |detail| OpenError::NotOurs { path: log_dir.clone(), detail };
     let (of_codes, of_sessions): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|(key, _)| codes::owns(key));
@@ -151,10 +153,17 @@ fn unusable(record: &Path, error: StoreError) -> OpenError {
 /// Records in the database that the log must exist from now on, and that the last stop no longer counts as
 /// clean. Runs before the first write to the log. If the disk has no room for the two rows, the log is held
 /// until there is room.
-fn expect_log(log: &Recovered, database: &Database) -> Result<Option<StartHold>, StoreError> {
+fn expect_log(
+    log: &Recovered,
+    witness: &LogEvidence,
+    database: &Database,
+) -> Result<Option<StartHold>, StoreError> {
     let (database, log_id) = (database.clone(), log.log_id.to_string());
+    // A new write-ahead log begins behind the mark, and the store has all changes so far.
+    let checkpoint = witness.checkpoint.unwrap_or(witness.applied);
     let expect = move || {
         database.put_setting_blocking(LOG_ID, &log_id)?;
+        database.note_log_checkpoint(checkpoint, 0)?;
         database.put_setting_blocking(upkeep::STOP, "")
     };
     let shortage = match &log.shortage {
@@ -171,6 +180,21 @@ fn expect_log(log: &Recovered, database: &Database) -> Result<Option<StartHold>,
     Ok(Some(StartHold { trouble: WriteBlock::Full(shortage), before_writing: Box::new(expect) }))
 }
 
+/// Opens the log for writing. If the disk became full meanwhile, the log is held until there is room.
+fn open_log(log: &mut Recovered, log_dir: &Path) -> Result<Option<StartHold>, OpenError> {
+    match log.open(log_dir) {
+        Err(OpenError::Io { source, .. }) if source.kind() == std::io::ErrorKind::StorageFull => {
+            let shortage = source.to_string();
+            tracing::warn!(
+                shortage,
+                "the disk became full: claims and logins are refused until there is room"
+            );
+            Ok(Some(StartHold { trouble: WriteBlock::Full(shortage), before_writing: Box::new(|| Ok(())) }))
+        }
+        opened => opened.map(|()| None),
+    }
+}
+
 /// Reads the evidence about the log from the database.
 fn witness(database: &Database) -> Result<LogEvidence, StoreError> {
     let marks = database.log_marks()?;
@@ -179,7 +203,8 @@ fn witness(database: &Database) -> Result<LogEvidence, StoreError> {
     let clean_stop = stop.as_deref().and_then(|text| text.split_once(' ')).and_then(|(last, pending)| {
         Some(CleanStop { last_commit: last.parse().ok()?, pending: pending.parse().ok()? })
     });
-    Ok(LogEvidence { log_id, applied: marks.applied, seen: marks.acked, clean_stop })
+    let checkpoint = database.log_checkpoint()?;
+    Ok(LogEvidence { log_id, applied: marks.applied, seen: marks.acked, clean_stop, checkpoint })
 }
 
 /// Collects the claims of the log that are neither orders nor dead letters: counted, indexed, and queued

@@ -45,8 +45,6 @@ impl OrderLog for EmbeddedOrderLog {
             self.pending.remove(logged.claim.order);
         }
         self.settled.settle(&settled);
-        // Never beyond the database's own mark: a commit missing above the database's mark counts as lost.
-        self.journal.settled_up_to(self.settled.in_record());
         let was_in_hand: HashSet<OrderId> = settled.iter().map(|logged| logged.claim.order).collect();
         let all = asked.iter().map(|logged| logged.claim.order);
         Ok(all.filter(|order| !was_in_hand.contains(order)).collect())

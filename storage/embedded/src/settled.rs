@@ -1,7 +1,6 @@
 //! Tracking of completely settled commits of the order log.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use mallbox_storage::LoggedClaim;
 use parking_lot::Mutex;
@@ -9,12 +8,12 @@ use parking_lot::Mutex;
 /// Counts, per commit, the claims that are neither orders nor dead letters.
 ///
 /// The mark is the highest commit N such that every claim of every commit ≤ N is settled. The database
-/// stores the mark in the settling transaction (`log_applied`), and the log removes all commits up to the
-/// mark.
+/// stores the mark in the settling transaction (`log_applied`), and with each checkpoint of the log. The mark
+/// in the database can lag behind, since two concurrent workers each write a mark without the other worker's
+/// claims.
 #[derive(Debug)]
 pub(crate) struct Settled {
     inner: Mutex<Inner>,
-    recorded: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -27,18 +26,7 @@ struct Inner {
 impl Settled {
     /// Makes a tracker without open commits: everything up to `mark` is settled.
     pub(crate) fn new(mark: u64) -> Self {
-        Self { inner: Mutex::new(Inner { open: BTreeMap::new(), last: mark }), recorded: mark.into() }
-    }
-
-    /// Records that the database has stored `mark` durably.
-    pub(crate) fn recorded(&self, mark: u64) {
-        self.recorded.fetch_max(mark, Ordering::AcqRel);
-    }
-
-    /// Returns the mark in the database: the limit for removals from the log. The mark can lag behind,
-    /// since two concurrent workers each write a mark without the other worker's claims.
-    pub(crate) fn in_record(&self) -> u64 {
-        self.recorded.load(Ordering::Acquire)
+        Self { inner: Mutex::new(Inner { open: BTreeMap::new(), last: mark }) }
     }
 
     /// Adds a durable commit with `claims` claims.
@@ -102,15 +90,14 @@ mod tests {
     }
 
     #[test]
-    fn what_two_workers_settle_side_by_side_stays_until_the_record_has_the_mark() {
+    fn two_workers_side_by_side_each_write_a_mark_without_the_others_claims() {
         let settled = Settled::new(4);
         settled.opened(5, 1);
         settled.opened(6, 1);
         let marks = [settled.mark_with(&[logged(5, 0)]), settled.mark_with(&[logged(6, 0)])];
         assert_eq!(marks, [5, 4]);
-        marks.into_iter().for_each(|mark| settled.recorded(mark));
         assert_eq!(settled.settle(&[logged(5, 0), logged(6, 0)]), 6);
-        assert_eq!(settled.in_record(), 5, "the record does not know that commit 6 is settled");
+        assert_eq!(settled.mark_with(&[]), 6, "the next mark has both");
     }
 
     #[test]

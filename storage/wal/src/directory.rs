@@ -18,6 +18,9 @@ const ZEROS_BYTES: usize = 256 << 10;
 pub enum WriteMode {
     /// Through the page cache, with `fdatasync`.
     Buffered,
+    /// Through the page cache, and never synced: what is written survives the end of the process, and no
+    /// power cut.
+    Unsynced,
     /// Past the page cache (`O_DIRECT`), each write durable when it returns (`O_DSYNC`): one call instead of
     /// two, and one flush of the disk.
     Direct,
@@ -71,7 +74,7 @@ impl Medium for Directory {
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let mut file = File::create(self.path.join(name))?;
         file.write_all(bytes)?;
-        file.sync_all()
+        self.sync_all(&file)
     }
 
     fn create_segment(&self, name: &str, bytes: u64) -> io::Result<()> {
@@ -83,7 +86,7 @@ impl Medium for Directory {
             file.write_all(&zeros[..length])?;
             left -= length as u64;
         }
-        file.sync_all()
+        self.sync_all(&file)
     }
 
     fn open_segment(&self, name: &str) -> io::Result<RealSegment> {
@@ -105,7 +108,13 @@ impl Medium for Directory {
     }
 
     fn sync_dir(&self) -> io::Result<()> {
-        File::open(&self.path)?.sync_all()
+        self.sync_all(&File::open(&self.path)?)
+    }
+}
+
+impl Directory {
+    fn sync_all(&self, file: &File) -> io::Result<()> {
+        if self.mode == WriteMode::Unsynced { Ok(()) } else { file.sync_all() }
     }
 }
 
@@ -124,7 +133,7 @@ impl SegmentFile for RealSegment {
     fn sync(&mut self) -> io::Result<()> {
         match self.mode {
             WriteMode::Buffered => self.file.sync_data(),
-            WriteMode::Direct => Ok(()),
+            WriteMode::Unsynced | WriteMode::Direct => Ok(()),
         }
     }
 }

@@ -46,11 +46,6 @@ fn records_bytes(bodies: &[&[u8]]) -> usize {
     bodies.iter().map(|body| LENGTH_BYTES + body.len()).sum()
 }
 
-/// Returns the maximum length in bytes of the only body of an entry in so much space.
-pub(crate) fn body_max_bytes(space: usize) -> usize {
-    space.saturating_sub(HEADER_BYTES + LENGTH_BYTES)
-}
-
 /// Encodes an entry in whole blocks.
 pub(crate) fn encode<'a>(header: &Header, bodies: &[&[u8]], blocks: &'a mut Blocks) -> &'a [u8] {
     let length = records_bytes(bodies);
@@ -76,7 +71,7 @@ pub(crate) fn encode<'a>(header: &Header, bodies: &[&[u8]], blocks: &'a mut Bloc
 }
 
 fn length_of(bytes: usize) -> u32 {
-    u32::try_from(bytes).expect("a segment is shorter than 4 GiB")
+    u32::try_from(bytes).expect("records are shorter than 4 GiB")
 }
 
 /// Decodes the entry at the start of `bytes`. `None` if there is no whole entry.
@@ -125,13 +120,6 @@ mod tests {
                 assert_eq!(decode(entry), Some((HEADER, bodies)));
             }
         }
-    }
-
-    #[test]
-    fn longest_body_fills_its_space() {
-        let space = 2 * BLOCK_BYTES;
-        let body = vec![1; body_max_bytes(space)];
-        assert_eq!(entry_bytes(&[&body]), space);
     }
 
     #[test]

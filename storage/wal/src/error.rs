@@ -8,7 +8,7 @@ pub enum WalError {
     /// A call of the medium failed. The record may be on the disk nevertheless.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// A record does not fit into a segment. Nothing was written.
+    /// A record is longer than [`RECORD_MAX_BYTES`](crate::RECORD_MAX_BYTES). Nothing was written.
     #[error("a record of {bytes} bytes is longer than {max} bytes")]
     TooLong {
         /// Length of the body in bytes.

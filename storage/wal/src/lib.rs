@@ -38,9 +38,9 @@ mod segment;
 
 pub use self::blocks::BLOCK_BYTES;
 pub use self::chain::Damage;
-pub use self::directory::{Directory, WriteMode};
+pub use self::directory::{Directory, RealSegment, WriteMode};
 pub use self::error::WalError;
-pub use self::log::{SyncPoint, Wal};
+pub use self::log::{RECORD_MAX_BYTES, SyncPoint, Wal};
 pub use self::medium::{Medium, SegmentFile};
 pub use self::options::Options;
 pub use self::recovery::{Evidence, Recovery, Repair};

@@ -10,6 +10,9 @@ use super::medium::{Medium, SegmentFile as _};
 use super::options::Options;
 use super::pool::Pool;
 
+/// Maximum length of a record in bytes.
+pub const RECORD_MAX_BYTES: usize = 1 << 30;
+
 /// When a record is synced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncPoint {
@@ -104,9 +107,8 @@ impl<M: Medium> Wal<M> {
     /// The record does not count as written, though it may be on the disk; its number is used again. The next
     /// call writes to another segment.
     pub fn commit(&mut self, body: &[u8], sync: SyncPoint) -> Result<(), WalError> {
-        let max = self.options.record_max_bytes();
-        if body.len() > max {
-            return Err(WalError::TooLong { bytes: body.len(), max });
+        if body.len() > RECORD_MAX_BYTES {
+            return Err(WalError::TooLong { bytes: body.len(), max: RECORD_MAX_BYTES });
         }
         self.repair()?;
         self.write(&[body], self.last + 1)?;

@@ -48,7 +48,7 @@ pub struct Recovery {
     pub damage: Vec<Damage>,
     /// What was wrong and cost nothing.
     pub repairs: Vec<Repair>,
-    /// Whether there is no log at all, or one without a record whose creation was interrupted.
+    /// Whether there is no log, or one without a record: its creation was interrupted.
     pub is_new: bool,
     durable: u64,
     epoch: u64,
@@ -104,7 +104,7 @@ impl Recovery {
         }
         files.sort_by_key(|file| file.epoch);
         let epoch = files.last().map_or(0, |file| file.epoch);
-        let is_new = !is_manifest_stored && epoch == 0 && damage.is_empty();
+        let is_new = epoch == 0 && damage.is_empty();
         let Chain { records, last, durable, cut, damage: missing } =
             chain(contents, evidence.needed_from, evidence.seen);
         damage.extend(missing);
@@ -144,6 +144,30 @@ impl Recovery {
     /// # Panics
     /// If there is damage: a damaged log is evidence, and must not be written to.
     pub fn open<M: Medium>(&self, medium: M, options: Options) -> io::Result<Wal<M>> {
+        let unconfirmed = self.records.iter().filter(|record| record.number > self.durable);
+        self.open_with(medium, options, unconfirmed.map(|record| record.body.clone()).collect())
+    }
+
+    /// Creates a log that begins with `records`, from the first needed number on; otherwise like
+    /// [`open`](Self::open). After a power cut it has all of them, or is still new.
+    ///
+    /// # Errors
+    /// The medium refused a call.
+    ///
+    /// # Panics
+    /// If there is a log already.
+    pub fn create_with<M: Medium>(
+        &self,
+        medium: M,
+        options: Options,
+        records: Vec<Vec<u8>>,
+    ) -> io::Result<Wal<M>> {
+        assert!(self.is_new, "a log exists already");
+        self.open_with(medium, options, records)
+    }
+
+    /// Opens the log, and writes the records behind the last durable one once more.
+    fn open_with<M: Medium>(&self, medium: M, options: Options, tail: Vec<Vec<u8>>) -> io::Result<Wal<M>> {
         assert!(self.damage.is_empty(), "a damaged log is not written to");
         // What was read may be in the system's memory alone: a process that ended before it synced the
         // directory leaves a manifest that a power cut still undoes.
@@ -173,11 +197,10 @@ impl Recovery {
             pool.retire(&medium, name)?;
         }
         pool.prepare(&medium, options.segment_bytes)?;
-        let tail = self.records.iter().filter(|record| record.number > self.durable);
-        let tail = tail.map(|record| record.body.clone()).collect();
         let start = Start { pool, closed: closed.into(), epoch: self.epoch, durable: self.durable, tail };
         let mut wal = Wal::new(medium, options, start);
-        wal.begin()?;
+        // The second attempt takes another segment: one that cannot be written prevents no start.
+        wal.begin().or_else(|_| wal.begin())?;
         Ok(wal)
     }
 }

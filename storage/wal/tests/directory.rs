@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use mallbox_storage_wal::{
-    BLOCK_BYTES, Damage, Directory, Evidence, Options, Recovery, Repair, SyncPoint, Wal, WalError, WriteMode,
+    BLOCK_BYTES, Damage, Directory, Evidence, Options, RECORD_MAX_BYTES, Recovery, Repair, SyncPoint, Wal,
+    WalError, WriteMode,
 };
 
 const OPTIONS: Options = Options { segment_bytes: 8 * BLOCK_BYTES as u64, spare_segments: 2 };
@@ -14,7 +15,7 @@ const EVIDENCE: Evidence = Evidence { log_id: 42, needed_from: 1, kept_from: 1, 
 
 /// Runs a test in a directory of its own, in each way that the file system takes.
 fn in_each_mode(test: impl Fn(&Directory, &Path)) {
-    for mode in [WriteMode::Buffered, WriteMode::Direct] {
+    for mode in [WriteMode::Unsynced, WriteMode::Buffered, WriteMode::Direct] {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         if mode == WriteMode::Direct && !Directory::takes_direct_writes(dir.path()).unwrap() {
             println!("not tried: this file system takes no direct writes");
@@ -130,16 +131,52 @@ fn missing_files_are_named_or_made_again() {
 }
 
 #[test]
-fn record_longer_than_a_segment_is_refused_before_it_is_written() {
-    in_each_mode(|directory, _| {
+fn record_longer_than_a_segment_gets_a_segment_of_its_own() {
+    in_each_mode(|directory, path| {
         let (_, mut wal) = open(directory, &EVIDENCE);
-        let max = OPTIONS.record_max_bytes();
-        let refused = wal.commit(&vec![1; max + 1], SyncPoint::Now).unwrap_err();
-        assert!(
-            matches!(refused, WalError::TooLong { bytes, max: limit } if bytes == max + 1 && limit == max)
-        );
-        wal.commit(&vec![1; max], SyncPoint::Now).unwrap();
-        assert_eq!(wal.last(), 2);
+        let long = vec![7; 20 * BLOCK_BYTES];
+        wal.commit(b"before", SyncPoint::Now).unwrap();
+        wal.commit(&long, SyncPoint::Now).unwrap();
+        wal.commit(b"behind", SyncPoint::Now).unwrap();
+        drop(wal);
+        let (recovery, mut wal) = open(directory, &EVIDENCE);
+        let bodies: Vec<&[u8]> = recovery.records.iter().map(|record| &record.body[..]).collect();
+        assert_eq!(bodies, [&[], &b"before"[..], &long, b"behind"]);
+        wal.commit(b"last", SyncPoint::Now).unwrap();
+        wal.release(wal.last() - 1).unwrap();
+        assert!(segments(path) <= 3, "the long segment is removed");
+        let lengths = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
+        assert!(lengths.max() <= Some(OPTIONS.segment_bytes));
+    });
+}
+
+#[test]
+fn record_beyond_all_limits_is_refused_before_it_is_written() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let directory = Directory::new(dir.path(), WriteMode::Buffered);
+    let (_, mut wal) = open(&directory, &EVIDENCE);
+    let refused = wal.commit(&vec![0; RECORD_MAX_BYTES + 1], SyncPoint::Now).unwrap_err();
+    assert!(matches!(refused, WalError::TooLong { bytes, max } if bytes == max + 1));
+    wal.commit(b"short", SyncPoint::Now).unwrap();
+    assert_eq!(wal.last(), 2);
+}
+
+#[test]
+fn log_is_created_with_records_of_a_former_one() {
+    in_each_mode(|directory, _| {
+        let evidence = Evidence { needed_from: 41, kept_from: 41, ..EVIDENCE };
+        let former = || vec![b"41".to_vec(), Vec::new(), b"43".to_vec()];
+        let recovery = Recovery::read(directory, &evidence).unwrap();
+        assert!(recovery.is_new);
+        let mut wal = recovery.create_with(directory.clone(), OPTIONS, former()).unwrap();
+        assert_eq!((wal.last(), wal.durable()), (44, 44));
+        wal.commit(b"45", SyncPoint::Now).unwrap();
+        drop(wal);
+        let recovery = Recovery::read(directory, &evidence).unwrap();
+        assert!(!recovery.is_new);
+        let found: Vec<(u64, &[u8])> =
+            recovery.records.iter().map(|record| (record.number, &record.body[..])).collect();
+        assert_eq!(found, [(41, &b"41"[..]), (42, b""), (43, b"43"), (44, b""), (45, b"45")]);
     });
 }
 

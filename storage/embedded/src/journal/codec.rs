@@ -1,6 +1,6 @@
-//! Encoding of claims in the log.
+//! Encoding of claims in the sled store.
 //!
-//! A commit record consists of one or more parts. Key: commit (8 bytes, big-endian) and part (2). Value:
+//! A commit consists of one or more parts. Key: commit (8 bytes, big-endian) and part (2). Value:
 //! version (1), part (2), parts (2), claims in the part (2), then 32 bytes per claim (order, voucher, user,
 //! milliseconds), then the CRC-32 of the key and of all preceding bytes. Numbers in the value are
 //! little-endian. A commit is valid only with all of its parts.
@@ -9,7 +9,8 @@ use mallbox_storage::{Claim, OrderId, Timestamp, UserId, VoucherId};
 
 const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 7;
-const CLAIM_BYTES: usize = 32;
+/// Length of a claim in bytes.
+pub(super) const CLAIM_BYTES: usize = 32;
 const CHECKSUM_BYTES: usize = 4;
 /// Upper bound on a value in bytes. sled moves nodes above 128 KiB (about 16 values) into separate files
 /// and never makes the files durable; values below 4 KiB keep nodes from growing so large.
@@ -31,6 +32,12 @@ pub(crate) fn key(commit: u64, part: u16) -> [u8; 10] {
     key[..8].copy_from_slice(&commit.to_be_bytes());
     key[8..].copy_from_slice(&part.to_be_bytes());
     key
+}
+
+/// Returns the commit and the part that a key names.
+pub(super) fn place(key: &[u8]) -> Option<(u64, u16)> {
+    let (commit, part) = key.split_first_chunk()?;
+    Some((u64::from_be_bytes(*commit), u16::from_be_bytes(part.try_into().ok()?)))
 }
 
 /// Returns the number of parts for `claims` claims: at least one, since an empty commit records that its
@@ -58,10 +65,7 @@ pub(super) fn encode_part(commit: u64, part: u16, parts: u16, claims: &[Claim]) 
     value.extend(parts.to_le_bytes());
     value.extend(u16::try_from(claims.len()).expect("a part holds 127 claims at the most").to_le_bytes());
     for claim in claims {
-        value.extend(claim.order.get().to_le_bytes());
-        value.extend(claim.voucher.get().to_le_bytes());
-        value.extend(claim.user.get().to_le_bytes());
-        value.extend(claim.at.as_millis().to_le_bytes());
+        value.extend(claim_bytes(claim));
     }
     value.extend(checksum(&key, &value).to_le_bytes());
     (key, value)
@@ -101,7 +105,18 @@ pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Part, &'static str> {
     Ok(Part { commit: u64::from_be_bytes(commit), part, parts, claims: claims.iter().map(claim).collect() })
 }
 
-fn claim(bytes: &[u8; CLAIM_BYTES]) -> Claim {
+/// Encodes a claim: order, voucher, user, and milliseconds.
+pub(super) fn claim_bytes(claim: &Claim) -> [u8; CLAIM_BYTES] {
+    let numbers = [claim.order.get(), claim.voucher.get(), claim.user.get()].map(u64::to_le_bytes);
+    let mut bytes = [0; CLAIM_BYTES];
+    let (words, _) = bytes.as_chunks_mut();
+    words[..3].copy_from_slice(&numbers);
+    words[3] = claim.at.as_millis().to_le_bytes();
+    bytes
+}
+
+/// Decodes a claim.
+pub(super) fn claim(bytes: &[u8; CLAIM_BYTES]) -> Claim {
     let (numbers, _) = bytes.as_chunks::<8>();
     let number = |index: usize| u64::from_le_bytes(numbers[index]);
     Claim {

@@ -21,13 +21,20 @@ pub(crate) struct LogEvidence {
     pub(crate) seen: u64,
     /// State at the last clean stop; `None` after an unclean stop.
     pub(crate) clean_stop: Option<CleanStop>,
+    /// The store contains all changes up to this commit; `None` in the log of a former version.
+    pub(crate) checkpoint: Option<u64>,
 }
 
 impl LogEvidence {
     /// Returns the highest commit known to have been in the log.
     pub(super) fn last_known(&self) -> u64 {
         let stopped_at = self.clean_stop.map_or(0, |stop| stop.last_commit);
-        self.applied.max(self.seen).max(stopped_at)
+        self.applied.max(self.seen).max(stopped_at).max(self.checkpoint.unwrap_or(0))
+    }
+
+    /// Returns the first commit that the write-ahead log must contain.
+    pub(super) fn needed_from(&self) -> u64 {
+        self.applied.min(self.checkpoint.unwrap_or(self.applied)).saturating_add(1)
     }
 }
 
@@ -79,6 +86,11 @@ pub(super) struct Commit {
 }
 
 impl Commit {
+    /// Makes a commit of all its claims.
+    pub(super) fn whole(claims: Vec<Claim>) -> Self {
+        Self { parts: 1, found: 1, is_torn: false, claims }
+    }
+
     fn add(&mut self, part: Part) {
         self.is_torn |= self.found > 0 && self.parts != part.parts;
         self.parts = part.parts;
@@ -86,7 +98,7 @@ impl Commit {
         self.claims.extend(part.claims);
     }
 
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.found == self.parts && !self.is_torn
     }
 
@@ -137,6 +149,21 @@ pub(super) fn entries(store: &Store, faults: &mut Vec<String>) -> Result<Entries
     let scan = store.entries(|key, value| entries.push((key.to_vec(), value.to_vec())));
     scan.or_else(|fault| note(fault, faults))?;
     Ok(entries)
+}
+
+/// Returns entries after changes, in the order of their keys.
+pub(super) fn with_changes(
+    entries: Entries,
+    changes: impl IntoIterator<Item = (Vec<u8>, Option<Vec<u8>>)>,
+) -> Entries {
+    let mut after: BTreeMap<Vec<u8>, Vec<u8>> = entries.into_iter().collect();
+    for (key, value) in changes {
+        match value {
+            Some(value) => drop(after.insert(key, value)),
+            None => drop(after.remove(&key)),
+        }
+    }
+    after.into_iter().collect()
 }
 
 /// Records damage. A refusal of the system is no damage and is returned as an error.

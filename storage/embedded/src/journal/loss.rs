@@ -10,8 +10,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mallbox_storage::{LogLoss, OpenError};
+use mallbox_storage_wal::Evidence;
 
 use super::contents::{self, Commit, Content, LogEvidence, OpenFault, Parts};
+use super::found::Found;
+use super::log_wal::LogWal;
+use super::new_store;
+use super::opening::Opening;
+use super::record;
 use super::store::{self, Store, StoreFault};
 
 /// Upper bound on commits lost between two writes of the database. A larger gap means that the evidence
@@ -22,47 +28,74 @@ const MISSING_COMMITS_MAX: u64 = 1 << 20;
 struct Salvage {
     content: Content,
     loss: Option<LogLoss>,
+    /// Whether the store has everything that the write-ahead log lost.
+    is_whole: bool,
 }
 
 /// Returns the refusal of a damaged log, with the number of claims that a start without them would drop.
-pub(super) fn refused(
-    log_dir: &Path,
-    witness: &LogEvidence,
-    faults: &[String],
-) -> Result<OpenError, StoreFault> {
-    Ok(refusal(log_dir, faults, salvage(log_dir, witness)?.loss))
+pub(super) fn refused(opening: Opening<'_>, found: &Found) -> Result<OpenError, StoreFault> {
+    let log_dir = opening.disk.dir();
+    Ok(refusal(log_dir, &found.faults, salvage(opening, found)?.loss))
 }
 
-/// Replaces a damaged log by a new one if `accepted` is the number of lost claims. The damaged log is set
-/// aside. `make` writes the new log at [`replacement`].
+/// Replaces a damaged log by a new one if nothing is lost, or if `accepted` is the number of lost claims. The
+/// damaged log is set aside.
 ///
 /// A crash at any point leaves either the damaged or the new log; [`finish_replacement`] completes the
 /// replacement.
-pub(super) fn accept(
-    log_dir: &Path,
-    witness: &LogEvidence,
-    faults: &[String],
-    accepted: Option<u64>,
-    make: impl FnOnce(&Content) -> Result<(), StoreFault>,
-) -> Result<(), OpenFault> {
-    let Salvage { mut content, loss } = salvage(log_dir, witness)?;
-    let Some(known) = loss.filter(|loss| accepted == Some(loss.number())) else {
-        return Err(OpenFault::Final(refusal(log_dir, faults, loss)));
-    };
-    tracing::warn!(
-        commits = known.commits,
-        claims = known.claims,
-        detail = faults.join("; "),
-        "starting without the lost part of the order log, as accepted"
-    );
+pub(super) fn replace(opening: Opening<'_>, found: Found, accepted: Option<u64>) -> Result<(), OpenFault> {
+    let Opening { disk, witness, .. } = opening;
+    let log_dir = disk.dir();
+    let Salvage { mut content, loss, is_whole } = salvage(opening, &found)?;
+    let detail = found.faults.join("; ");
+    match loss.filter(|loss| accepted == Some(loss.number())) {
+        _ if is_whole => tracing::warn!(
+            detail,
+            "the write-ahead log is damaged; its store has the lost part, so that nothing is lost"
+        ),
+        Some(known) => tracing::warn!(
+            commits = known.commits,
+            claims = known.claims,
+            detail,
+            "starting without the lost part of the order log, as accepted"
+        ),
+        None => return Err(OpenFault::Final(refusal(log_dir, &found.faults, loss))),
+    }
+    if content.entries.is_empty() {
+        tracing::warn!("all users have to log in again");
+    }
+    drop(found);
     fill_gaps(&mut content, witness);
     let new = replacement(log_dir);
     store::remove_dir(&new)?;
-    make(&content)?;
+    make(opening, &new, &content)?;
     contents::set_aside(log_dir)?;
     fs::rename(&new, log_dir)?;
     sync_parent(log_dir)?;
     Ok(())
+}
+
+/// Makes a log with `content` in the directory `new`. The store becomes current last.
+fn make(opening: Opening<'_>, new: &Path, content: &Content) -> Result<(), StoreFault> {
+    let Opening { disk, witness, durability, id } = opening;
+    let needed_from = witness.needed_from();
+    let evidence = Evidence { log_id: id, needed_from, kept_from: needed_from, seen: 0 };
+    fs::create_dir_all(new)?;
+    let mut wal = LogWal::read(new, disk, durability, &evidence)?;
+    wal.begin_with(records(content, witness));
+    wal.opened()?;
+    new_store::make(new, 1, id, durability, content).map(drop)
+}
+
+/// Returns the records of a new write-ahead log, from the first needed one on.
+pub(super) fn records(content: &Content, witness: &LogEvidence) -> Vec<Vec<u8>> {
+    let numbers = witness.needed_from()..=content.last_commit;
+    let records = numbers.map(|number| {
+        let (mut bytes, claims) = (Vec::new(), content.commits.get(&number));
+        record::encode(&mut bytes, claims.map_or(&[], Vec::as_slice), &[]);
+        bytes
+    });
+    records.collect()
 }
 
 /// Returns the path of a new log before the new log replaces a damaged one.
@@ -97,11 +130,12 @@ fn refusal(log_dir: &Path, faults: &[String], loss: Option<LogLoss>) -> OpenErro
     OpenError::LostLog { path: log_dir.to_owned(), detail: faults.join("; "), loss }
 }
 
-/// Reads all remaining generations of the store from their logs alone: a snapshot only speeds up opening,
-/// and may be the damaged part.
-fn salvage(log_dir: &Path, witness: &LogEvidence) -> Result<Salvage, StoreFault> {
+/// Reads what is left: the write-ahead log, and all remaining generations of the store from their logs alone,
+/// since a snapshot only speeds up opening, and may be the damaged part.
+fn salvage(opening: Opening<'_>, found: &Found) -> Result<Salvage, StoreFault> {
+    let Opening { disk, witness, .. } = opening;
     let (mut parts, mut faults, mut sessions) = (Parts::default(), Vec::new(), None);
-    let stores = Store::salvage(log_dir)?;
+    let stores = Store::salvage(disk.dir())?;
     for store in &stores {
         let of_store = parts.add(store, witness)?;
         if of_store.is_empty() && sessions.is_none() {
@@ -109,11 +143,31 @@ fn salvage(log_dir: &Path, witness: &LogEvidence) -> Result<Salvage, StoreFault>
         }
         faults.extend(of_store);
     }
-    let commits = parts.commits();
-    let loss = lost(&commits, witness, stores.is_empty() || !faults.is_empty());
-    let mut content = Content { entries: sessions.unwrap_or_default(), ..Content::default() };
+    let mut commits = parts.commits();
+    if found.is_former {
+        let loss = lost(&commits, witness, stores.is_empty() || !faults.is_empty());
+        let mut content = Content { entries: sessions.unwrap_or_default(), ..Content::default() };
+        contents::sort_out(commits, witness, &mut content, &mut faults);
+        return Ok(Salvage { content, loss, is_whole: false });
+    }
+    let position = found.store.as_ref().and_then(|store| store.position().ok()).flatten().unwrap_or(0);
+    let is_whole = found.lost_commits(witness).is_some_and(|lost| {
+        let mut numbers = lost.into_iter().flatten();
+        let is_stored =
+            |number| number <= witness.applied || commits.get(&number).is_some_and(Commit::is_whole);
+        numbers.all(|number| number <= position && is_stored(number))
+    });
+    for (number, claims) in &found.content.commits {
+        commits.insert(*number, Commit::whole(claims.clone()));
+    }
+    let loss = lost(&commits, witness, !is_whole);
+    let mut content = Content::default();
     contents::sort_out(commits, witness, &mut content, &mut faults);
-    Ok(Salvage { content, loss })
+    if is_whole {
+        // A change lost for good may have ended a session: then none is taken over.
+        content.entries.clone_from(&found.content.entries);
+    }
+    Ok(Salvage { content, loss, is_whole })
 }
 
 /// Counts missing commits and claims above the `applied` mark. `None` if the gap is too large to be a loss

@@ -1,24 +1,36 @@
 //! The order log's journal: group commit. One thread writes all collected claims, syncs once, and completes
 //! all waiters.
 //!
-//! - [`commit`]: a commit and its waiters. [`codec`]: claims as bytes. [`store`]: the sled store and its
-//!   sole owner.
-//! - [`recovery`]: the contents at start. [`files`]: the store's files without sled. [`loss`]: a damaged
-//!   log.
-//! - [`shared`]: the state between callers and the thread. [`thread`]: the writer loop.
+//! - [`shared`]: the state between callers and the thread. [`thread`]: the writer loop. [`commit`]: a commit
+//!   and its waiters.
+//! - [`log_wal`]: the write-ahead log. [`record`]: a commit as bytes in it. [`medium`]: its directory.
+//! - [`checkpoint`]: the thread that brings commits from the [`backlog`] to the sled store. [`kept_store`]:
+//!   the store as it is kept. [`new_store`]: a new one. [`store`]: sled and its sole owner. [`codec`]:
+//!   claims as bytes in it. [`files`]: its files without sled.
+//! - [`recovery`]: the log at start, with its [`opening`]. [`found`]: what is found of it. [`contents`]: the
+//!   contents of the store. [`loss`]: a damaged log.
 //!
-//! The claims of a commit become one sled record (in parts below 4 KiB), since one sled insert costs as
-//! much CPU time as an entire HTTP request. After a failed write or sync nothing is rolled back: the commit
-//! is in doubt. Its claims stay in memory, and all unsettled claims are written to a new store before the
-//! journal accepts claims again.
+//! A claim exists in the write-ahead log or in the database at every instant. The store is a second place,
+//! for what the write-ahead log does not keep: it may fail or disappear. After a failed write or sync
+//! nothing is rolled back: the commit is in doubt. Its claims stay in memory, and are written once more
+//! before the journal accepts others.
 
+mod backlog;
+mod checkpoint;
 mod codec;
 pub(crate) mod commit;
 pub(crate) mod contents;
 mod files;
+mod found;
+mod kept_store;
+mod log_wal;
 mod loss;
+pub(crate) mod medium;
+mod new_store;
+mod opening;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod properties;
+mod record;
 pub(crate) mod recovery;
 mod shared;
 mod store;
@@ -28,11 +40,16 @@ mod thread;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
 
 use mallbox_storage::{Claim, Durability, StoreError, VoucherId};
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 
+use self::backlog::Backlog;
+use self::checkpoint::Checkpoints;
+pub(crate) use self::checkpoint::Note;
 use self::commit::{Commit, CommitState, Durable};
+use self::kept_store::KeptStore;
 use self::recovery::Recovered;
 use self::shared::{OpenGroup, Shared};
 pub(crate) use self::shared::{RECOVERED_GROUP, StartHold, WriteBlock};
@@ -42,38 +59,71 @@ use crate::disk::Disk;
 use crate::queue::Queue;
 use crate::settled::Settled;
 
-/// Handle to the journal's thread.
+/// Handle to the journal's threads.
 #[derive(Debug)]
 pub(crate) struct Journal {
     shared: Arc<Shared>,
-    thread: Mutex<Option<std::thread::JoinHandle<()>>>,
+    backlog: Arc<Backlog>,
+    threads: Mutex<Option<Threads>>,
+}
+
+#[derive(Debug)]
+struct Threads {
+    writer: JoinHandle<()>,
+    checkpoints: JoinHandle<()>,
+}
+
+/// What a journal works with.
+#[derive(Debug)]
+pub(crate) struct Collaborators {
+    pub(crate) disk: Disk,
+    pub(crate) durability: Durability,
+    pub(crate) settled: Arc<Settled>,
+    /// Receives durable claims.
+    pub(crate) queue: Arc<Queue>,
 }
 
 impl Journal {
-    /// Starts the journal's thread on a recovered log, in the disk's directory. Durable claims go to
-    /// `queue`. While the journal is `held`, all writes are refused.
+    /// Starts the journal's threads on a recovered log, in the disk's directory. Checkpoints are noted with
+    /// `note`. While the journal is `held`, all writes are refused.
     pub(crate) fn start(
         recovered: Recovered,
-        disk: Disk,
-        durability: Durability,
-        settled: Arc<Settled>,
-        queue: Arc<Queue>,
+        with: Collaborators,
+        note: Note,
         held: Option<StartHold>,
     ) -> std::io::Result<Self> {
+        let Recovered { wal, store, changes, log_id, content, .. } = recovered;
+        let Collaborators { disk, durability, settled, queue } = with;
+        // A start writes an empty record, which nobody settles.
+        settled.opened(wal.last(), 0);
         let shared = Arc::new(Shared {
             gathering: Mutex::new(OpenGroup::new(RECOVERED_GROUP + 1, Commit::new())),
             gathered: Condvar::new(),
             trouble: RwLock::new(held.as_ref().map(|held| held.trouble.clone())),
-            applied: AtomicU64::new(0),
-            last_commit: AtomicU64::new(recovered.content.last_commit),
+            last_commit: AtomicU64::new(wal.last()),
             durable_group: AtomicU64::new(RECOVERED_GROUP),
             in_doubt: Mutex::default(),
             disk,
         });
         shared.disk.subscribe(&shared);
-        let writer = thread::Writer::new(Arc::clone(&shared), recovered, durability, settled, queue, held);
-        let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?;
-        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+        let backlog = Arc::new(Backlog::new(wal.last()));
+        let checkpoints = Checkpoints {
+            backlog: Arc::clone(&backlog),
+            settled: Arc::clone(&settled),
+            disk: shared.disk.clone(),
+            note,
+            store: KeptStore::new(shared.disk.dir().to_owned(), log_id, durability, store),
+            changes,
+            unsettled: content.commits.into_iter().filter(|(_, claims)| !claims.is_empty()).collect(),
+            noted: None,
+            failures: 0,
+        };
+        let of_writer = (Arc::clone(&shared), Arc::clone(&backlog));
+        let writer = thread::Writer::new(of_writer, wal, durability, settled, queue, held);
+        let writer = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?;
+        let spawned = std::thread::Builder::new().name("checkpoint".to_owned());
+        let checkpoints = spawned.spawn(move || checkpoints.run())?;
+        Ok(Self { shared, backlog, threads: Mutex::new(Some(Threads { writer, checkpoints })) })
     }
 
     /// Returns the reason for refused writes, if any, as an error of `op`. To be called before any change
@@ -174,11 +224,6 @@ impl Journal {
         in_doubt.iter().filter(|(failed, of)| *failed <= group && *of == voucher).count() as u64
     }
 
-    /// Marks all commits up to `commit` as settled and removable.
-    pub(crate) fn settled_up_to(&self, commit: u64) {
-        self.shared.applied.fetch_max(commit, Ordering::Relaxed);
-    }
-
     pub(crate) fn trouble(&self) -> Option<WriteBlock> {
         self.shared.trouble.read().clone()
     }
@@ -188,14 +233,18 @@ impl Journal {
         self.shared.last_commit.load(Ordering::Acquire)
     }
 
-    /// Writes all collected claims and ends the thread. Later claims and changes are refused.
+    /// Writes all collected claims and a last checkpoint, and ends the threads. Later claims and changes are
+    /// refused.
     pub(crate) fn close(&self) {
         self.shared.gathering.lock().closing = true;
         self.shared.gathered.notify_one();
-        if let Some(thread) = self.thread.lock().take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the order log's thread panicked");
+        let Some(Threads { writer, checkpoints }) = self.threads.lock().take() else { return };
+        let written = writer.join();
+        self.backlog.close();
+        for ended in [written, checkpoints.join()] {
+            if ended.is_err() {
+                tracing::error!("a thread of the order log panicked");
+            }
         }
     }
 }

@@ -109,7 +109,7 @@ pub(crate) fn what_is_found_was_written_and_what_was_written_is_found(bytes: &[u
         let mut mine = parts.range((commit, 0)..=(commit, u16::MAX)).map(|(_, part)| part);
         mine.clone().all(|part| usize::from(part.parts) == mine.clone().count()) && mine.next().is_some()
     };
-    let witness = LogEvidence { log_id: None, applied, seen, clean_stop: None };
+    let witness = LogEvidence { applied, seen, ..LogEvidence::default() };
     let (content, faults) = sorted_out(parts.clone().into_values(), &witness);
     for (commit, claims) in &content.commits {
         assert!(*commit > applied && (is_whole(*commit) || !faults.is_empty()));

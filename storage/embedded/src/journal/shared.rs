@@ -84,8 +84,6 @@ pub(super) struct Shared {
     pub(super) gathering: Mutex<OpenGroup>,
     pub(super) gathered: Condvar,
     pub(super) trouble: RwLock<Option<WriteBlock>>,
-    /// Commits up to this number are settled and may be removed.
-    pub(super) applied: AtomicU64,
     /// The last durable commit.
     pub(super) last_commit: AtomicU64,
     /// Every claim of every group commit up to this number is durable.

@@ -62,7 +62,7 @@ fn code_in(text: &str) -> Option<i32> {
 }
 
 /// A change of one entry. Entries are sessions and login codes, and expire by themselves.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Change {
     pub(crate) key: Vec<u8>,
     /// New value; `None` removes the entry.
@@ -87,6 +87,7 @@ pub(crate) struct Store {
 /// it looks up.
 const CACHE_BYTES: u64 = 32 << 20;
 const ID: &str = "id";
+const POSITION: &str = "position";
 pub(super) const CURRENT: &str = "CURRENT";
 
 impl Store {
@@ -144,12 +145,6 @@ impl Store {
         Self::open_generation(copy.path(), generation, Durability::Memory)
     }
 
-    /// Creates an empty store on another file system than the log; the store is deleted with the value.
-    pub(crate) fn create_elsewhere(log_dir: &Path, id: u64) -> Result<Self, StoreFault> {
-        let place = files::directory_elsewhere(log_dir, 0)?;
-        Self::create(place.path(), 0, id, Durability::Memory)
-    }
-
     /// Creates an empty generation beside the current one. The generation is valid after
     /// [`Store::make_current`].
     pub(crate) fn create(
@@ -205,7 +200,11 @@ impl Store {
         if syncs {
             sync_all(&next)?;
         }
-        fs::rename(&next, self.log_dir.join(CURRENT))?;
+        let current = self.log_dir.join(CURRENT);
+        if current.is_dir() {
+            fs::remove_dir_all(&current)?;
+        }
+        fs::rename(&next, current)?;
         if syncs {
             sync_all(&self.log_dir)?;
             self.log_dir.parent().map_or(Ok(()), sync_all)?;
@@ -227,18 +226,22 @@ impl Store {
         }
     }
 
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
-    }
-
-    pub(crate) fn durability(&self) -> Durability {
-        self.durability
-    }
-
     /// Returns the id that ties the log to its database.
     pub(crate) fn id(&self) -> Result<Option<u64>, StoreFault> {
         let value = guarded(|| Ok(self.db.get(ID)?))?;
         Ok(value.and_then(|value| value.as_ref().try_into().ok()).map(u64::from_le_bytes))
+    }
+
+    /// Returns the position of the last checkpoint: the store contains all changes up to this commit, and
+    /// each commit up to it with a claim that was pending then. `None` in a store of a former version.
+    pub(crate) fn position(&self) -> Result<Option<u64>, StoreFault> {
+        let value = guarded(|| Ok(self.db.get(POSITION)?))?;
+        Ok(value.and_then(|value| value.as_ref().try_into().ok()).map(u64::from_le_bytes))
+    }
+
+    /// Stores the position of a checkpoint, after everything else of it.
+    pub(crate) fn set_position(&self, position: u64) -> Result<(), StoreFault> {
+        guarded(|| Ok(self.db.insert(POSITION, &position.to_le_bytes()).map(drop)?))
     }
 
     /// Writes a commit and changes of entries, and removes the parts of settled commits. Durable after
@@ -358,6 +361,12 @@ fn check_files(store: &Path) -> Result<(), StoreFault> {
 
 fn generation_dir(log_dir: &Path, generation: u64) -> PathBuf {
     log_dir.join(format!("store-{generation}"))
+}
+
+/// Returns the number of the newest generation in the directory, complete or not; 0 without any.
+pub(super) fn last_generation(log_dir: &Path) -> u64 {
+    let entries = fs::read_dir(log_dir).into_iter().flatten().flatten();
+    entries.filter_map(|entry| generation_of(&entry.path())).max().unwrap_or(0)
 }
 
 fn generation_of(path: &Path) -> Option<u64> {

@@ -1,132 +1,104 @@
 //! The writer loop on the journal's thread.
 //!
-//! A busy writer delays the next commit by up to 250 µs to batch more claims. After a failed sync, and to
-//! compact a large log, the writer moves all unsettled claims to a new store.
+//! A busy writer delays the next commit by up to 250 µs to batch more claims. After a failed write or sync,
+//! the claims in doubt are written once more before others are accepted.
 //!
 //! Reasons and figures: `storage/decisions/0003-batching-delay-and-wake-ups.md`,
-//! `storage/decisions/0004-new-store-after-failed-sync.md`.
+//! `storage/decisions/0036-order-log-on-a-write-ahead-log.md`.
 
-use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{Claim, Durability, LogPosition, LoggedClaim, StoreError};
+use mallbox_storage_wal::{SyncPoint, WalError};
 
-use super::codec;
+use super::backlog::Backlog;
 use super::commit::{Commit, CommitState};
-use super::contents::Content;
-use super::recovery::{self, Recovered};
+use super::log_wal::LogWal;
+use super::record;
 use super::shared::{OpenGroup, RECOVERED_GROUP, Shared, StartHold, WriteBlock};
-use super::store::{Change, Store, StoreFault};
+use super::store::Change;
 use crate::queue::Queue;
 use crate::settled::Settled;
 
-/// Interval of maintenance: free space is checked, settled commits are removed from an idle log, and a
-/// failed store is retried.
+/// Interval of maintenance: free space is checked, segments are released and created, and a failed log is
+/// retried.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(1);
-/// Upper bound on settled commits removed along with one commit: each removal costs about as much as the
-/// commit itself.
-const REMOVED_PER_COMMIT_MAX: usize = 4;
 /// Number of waiters from which the journal is busy. Then the next commit is delayed for the waiters just
 /// completed, who may send another claim. A commit costs the same for one claim and for fifty.
 const BUSY_MIN_WAITERS: usize = 8;
 /// Maximum batching delay.
 const BATCHING_DELAY_MAX: Duration = Duration::from_micros(250);
-/// Compaction threshold in bytes, and in multiples of the size when new, for an idle journal. Under a
-/// steady load sled's file grows by some ten bytes per claim, since sessions keep its segments from being
-/// reused.
-const COMPACT_MIN_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 64 << 20 };
-const COMPACT_MIN_GROWTH: u64 = 8;
-/// Compaction threshold under load, in bytes: claims then wait for about a second, once in tens of millions
-/// of claims.
-const COMPACT_UNDER_LOAD_BYTES: u64 = 512 << 20;
 const RELAXED_SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
-/// A commit that is not completely settled, or whose record is still on the disk.
+/// A commit that is not synced yet.
 #[derive(Debug)]
-struct Written {
+struct Unsynced {
     number: u64,
-    parts: u16,
     claims: Vec<Claim>,
+    changes: Vec<Change>,
 }
 
 /// State owned by the journal's thread.
 pub(super) struct Writer {
     shared: Arc<Shared>,
-    store: Store,
-    log_id: u64,
+    wal: LogWal,
+    backlog: Arc<Backlog>,
     durability: Durability,
     settled: Arc<Settled>,
     queue: Arc<Queue>,
-    /// Oldest first, numbered without gaps. The last commit stays even when settled: its record marks the
-    /// end of the log.
-    written: VecDeque<Written>,
+    /// Accepted commits for the backlog, which takes synced ones only.
+    unsynced: Vec<Unsynced>,
     /// Claims in doubt: their commit failed, so they may be on the disk. All are in memory.
     in_doubt: Vec<Claim>,
     /// Changes of failed commits, already applied in memory.
     in_doubt_changes: Vec<Change>,
-    /// Number of the last generation begun. Numbers are never reused: `CURRENT` may name a generation whose
-    /// creation failed late.
-    generation: u64,
-    /// Whether the store is unusable: sled returned an error, or has a copy open. Then only a new store can
-    /// be trusted.
-    store_failed: bool,
     /// Preparation for the first write.
     before_writing: Option<Box<dyn Fn() -> Result<(), StoreError> + Send>>,
-    next: u64,
     /// The last group commit taken over: all claims up to this group are durable or in doubt.
     group: u64,
     /// Number of waiters of the last commit, and of the one before.
     waited: [usize; 2],
     maintained_at: Instant,
-    /// The next commit number at the last maintenance. An unchanged number means an idle journal.
+    /// The last commit at the last maintenance. An unchanged number means an idle journal.
     maintained_commit: u64,
-    /// Size of the store when new, in bytes.
-    new_bytes: u64,
+    /// Whether the last record is an empty one.
+    is_sealed: bool,
     synced: Instant,
+    /// Buffer for the body of a record.
+    body: Vec<u8>,
 }
 
 impl Writer {
     pub(super) fn new(
-        shared: Arc<Shared>,
-        recovered: Recovered,
+        (shared, backlog): (Arc<Shared>, Arc<Backlog>),
+        wal: LogWal,
         durability: Durability,
         settled: Arc<Settled>,
         queue: Arc<Queue>,
         held: Option<StartHold>,
     ) -> Self {
-        let Recovered { store, log_id, content, shortage } = recovered;
-        let leftovers = content.leftovers.into_iter().map(|(number, parts)| Written {
-            number,
-            parts,
-            claims: Vec::new(),
-        });
-        let live = content.commits.into_iter().map(|(number, claims)| Written {
-            number,
-            parts: codec::parts(claims.len()),
-            claims,
-        });
         Self {
-            written: leftovers.chain(live).collect(),
-            next: content.last_commit + 1,
-            generation: store.generation(),
             shared,
-            store,
-            log_id,
+            maintained_commit: wal.last(),
+            wal,
+            backlog,
             durability,
             settled,
             queue,
+            unsynced: Vec::new(),
             in_doubt: Vec::new(),
             in_doubt_changes: Vec::new(),
-            group: RECOVERED_GROUP,
-            store_failed: shortage.is_some(),
             before_writing: held.map(|held| held.before_writing),
+            group: RECOVERED_GROUP,
             waited: [0; 2],
             maintained_at: Instant::now(),
-            maintained_commit: 0,
-            new_bytes: 0,
+            // A start writes an empty record.
+            is_sealed: true,
             synced: Instant::now(),
+            body: Vec::new(),
         }
     }
 
@@ -138,6 +110,9 @@ impl Writer {
             let maintenance = std::mem::take(&mut gathered.maintenance);
             if gathered.waiting > 0 || !gathered.changes.is_empty() {
                 self.commit(gathered);
+            }
+            if let Err(fault) = self.sync_if_due() {
+                self.fail(&fault);
             }
             if !maintenance.is_empty() || self.maintained_at.elapsed() >= MAINTENANCE_INTERVAL {
                 self.maintain();
@@ -155,7 +130,8 @@ impl Writer {
         let mut gathering = self.shared.gathering.lock();
         if gathering.waiting == 0 && gathering.maintenance.is_empty() && !gathering.closing {
             gathering.wake_at = Some(1);
-            self.shared.gathered.wait_for(&mut gathering, MAINTENANCE_INTERVAL);
+            let time = if self.unsynced.is_empty() { MAINTENANCE_INTERVAL } else { RELAXED_SYNC_INTERVAL };
+            self.shared.gathered.wait_for(&mut gathering, time);
         }
         let expected = self.waited[0].max(self.waited[1]);
         if self.waited[0] >= BUSY_MIN_WAITERS
@@ -177,8 +153,8 @@ impl Writer {
         if self.shared.trouble.read().is_none() {
             self.shared.disk.delay_commit();
             match self.write(&claims, &changes) {
-                Ok(()) => return self.accept(claims, &commit),
-                Err(fault) => self.fail(&fault.to_string()),
+                Ok(()) => return self.accept(claims, changes, &commit),
+                Err(fault) => self.fail(&fault),
             }
         }
         let in_doubt = claims.iter().map(|claim| (self.group, claim.voucher));
@@ -188,74 +164,79 @@ impl Writer {
         commit.finish(CommitState::Failed);
     }
 
-    /// Writes one commit and makes it durable.
-    fn write(&mut self, claims: &[Claim], changes: &[Change]) -> Result<(), StoreFault> {
-        let commit = (!claims.is_empty()).then_some((self.next, claims));
-        self.put(commit, changes, REMOVED_PER_COMMIT_MAX)?;
-        if self.is_sync_due() {
+    /// Writes one commit and makes it durable. A commit without any content needs no record: nobody waits for
+    /// anything but earlier commits.
+    fn write(&mut self, claims: &[Claim], changes: &[Change]) -> Result<(), WalError> {
+        if claims.is_empty() && changes.is_empty() {
+            return Ok(());
+        }
+        record::encode(&mut self.body, claims, changes);
+        self.put()
+    }
+
+    /// Writes a record with the buffered body.
+    fn put(&mut self) -> Result<(), WalError> {
+        let sync = match self.durability {
+            Durability::Power | Durability::Process | Durability::Memory => SyncPoint::Now,
+            Durability::Relaxed => SyncPoint::Later,
+        };
+        self.wal.opened()?.commit(&self.body, sync)
+    }
+
+    /// Syncs what a relaxed log has not synced yet, if it is time.
+    fn sync_if_due(&mut self) -> Result<(), WalError> {
+        if !self.unsynced.is_empty() && self.synced.elapsed() >= RELAXED_SYNC_INTERVAL {
             self.sync()?;
-            self.synced = Instant::now();
         }
         Ok(())
     }
 
-    fn is_sync_due(&self) -> bool {
-        match self.durability {
-            Durability::Power | Durability::Process => true,
-            Durability::Relaxed => self.synced.elapsed() >= RELAXED_SYNC_INTERVAL,
-            Durability::Memory => false,
-        }
-    }
-
-    /// Writes a commit and changes to the store, and removes at most `removed` settled commits.
-    fn put(
-        &mut self,
-        commit: Option<(u64, &[Claim])>,
-        changes: &[Change],
-        removed: usize,
-    ) -> Result<(), StoreFault> {
-        let settled = self.settled_commits(removed);
-        self.store.write(commit, changes, &settled)?;
-        self.written.drain(..settled.len());
+    fn sync(&mut self) -> Result<(), WalError> {
+        self.wal.opened()?.sync()?;
+        self.synced = Instant::now();
+        self.hand_over();
         Ok(())
     }
 
-    fn sync(&self) -> Result<(), StoreFault> {
-        self.shared.disk.before_sync()?;
-        self.store.sync()
+    /// Passes synced commits on to the store.
+    fn hand_over(&mut self) {
+        for Unsynced { number, claims, changes } in self.unsynced.drain(..) {
+            self.backlog.add(number, claims, changes);
+        }
     }
 
     /// Completes a durable commit: publishes its claims to the workers and wakes the waiters.
-    fn accept(&mut self, claims: Vec<Claim>, commit: &Commit) {
+    fn accept(&mut self, claims: Vec<Claim>, changes: Vec<Change>, commit: &Commit) {
         // No claim is in doubt here: while there are claims in doubt, all failed groups are accepted
         // together.
         self.shared.durable_group.store(self.group, Ordering::Release);
-        if claims.is_empty() {
+        if claims.is_empty() && changes.is_empty() {
             return commit.finish(CommitState::Durable);
         }
-        let number = self.next;
-        self.next += 1;
-        // Counted before any worker can settle the claims.
-        self.settled.opened(number, claims.len());
-        self.shared.last_commit.store(number, Ordering::Release);
+        self.is_sealed = false;
+        let number = self.number_written(claims.len());
         // Before waking the waiters: after a response, the claim is already in the workers' queue.
         self.queue.push(logged(number, &claims));
         commit.finish(CommitState::Durable);
-        self.written.push_back(Written { number, parts: codec::parts(claims.len()), claims });
+        self.unsynced.push(Unsynced { number, claims, changes });
+        if self.durability != Durability::Relaxed {
+            self.hand_over();
+        }
     }
 
-    /// Returns the first settled commits still on the disk, at most `max`, but never the last commit.
-    fn settled_commits(&self, max: usize) -> Vec<(u64, u16)> {
-        let applied = self.shared.applied.load(Ordering::Relaxed);
-        let removable = self.written.len().saturating_sub(1).min(max);
-        let settled = self.written.iter().take(removable).take_while(|commit| commit.number <= applied);
-        settled.map(|commit| (commit.number, commit.parts)).collect()
+    /// Publishes the number of the record just written, with so many claims.
+    fn number_written(&self, claims: usize) -> u64 {
+        let number = self.wal.last();
+        // Counted before any worker can settle the claims.
+        self.settled.opened(number, claims);
+        self.shared.last_commit.store(number, Ordering::Release);
+        number
     }
 
-    fn fail(&mut self, detail: &str) {
+    fn fail(&self, fault: &WalError) {
+        let detail = fault.to_string();
         tracing::error!(detail, "could not write the order log; refusing claims until a write succeeds");
-        self.store_failed = true;
-        *self.shared.trouble.write() = Some(WriteBlock::Failed(detail.to_owned()));
+        *self.shared.trouble.write() = Some(blocked_by(fault));
     }
 
     /// Runs the maintenance of every second.
@@ -266,85 +247,83 @@ impl Writer {
             *self.shared.trouble.write() = full;
         } else if self.shared.trouble.read().is_some() {
             self.recover();
-        } else if let Err(fault) = self.put(None, &[], usize::MAX).and_then(|()| self.compact_if_large()) {
-            self.fail(&fault.to_string());
+        } else if let Err(fault) = self.seal_if_idle().and_then(|()| self.keep_segments()) {
+            self.fail(&fault);
         }
-        self.maintained_commit = self.next;
+        self.maintained_commit = self.wal.last();
     }
 
-    /// Accepts claims again after all unsettled claims are durable.
+    /// Writes an empty record behind the last one of an idle log. It names that one as durable: if the last
+    /// one becomes unreadable, it is not taken for the torn end of a commit that nobody was told of.
+    fn seal_if_idle(&mut self) -> Result<(), WalError> {
+        if self.is_sealed || self.wal.last() != self.maintained_commit {
+            return Ok(());
+        }
+        self.seal()
+    }
+
+    fn seal(&mut self) -> Result<(), WalError> {
+        self.body.clear();
+        self.put()?;
+        self.is_sealed = true;
+        let number = self.number_written(0);
+        self.unsynced.push(Unsynced { number, claims: Vec::new(), changes: Vec::new() });
+        if self.durability != Durability::Relaxed {
+            self.hand_over();
+        }
+        Ok(())
+    }
+
+    /// Releases segments up to the last checkpoint, and creates one if none is left.
+    fn keep_segments(&mut self) -> Result<(), WalError> {
+        let released = self.backlog.released();
+        let wal = self.wal.opened()?;
+        wal.release(released)?;
+        Ok(wal.prepare()?)
+    }
+
+    /// Accepts claims again after all claims in doubt are durable.
     fn recover(&mut self) {
         if let Some(Err(error)) = self.before_writing.as_ref().map(|prepare| prepare()) {
-            return self.fail_to_recover(&error.to_string());
+            return self.fail_to_recover(WriteBlock::Failed(error.to_string()));
         }
         self.before_writing = None;
-        let recovered = if self.store_failed { self.replace_failed_store() } else { Ok(()) };
         let (in_doubt, changes) =
             (std::mem::take(&mut self.in_doubt), std::mem::take(&mut self.in_doubt_changes));
-        match recovered.and_then(|()| self.write(&in_doubt, &changes)) {
+        match self.reopen().and_then(|()| self.write(&in_doubt, &changes)) {
             Ok(()) => {
-                self.accept(in_doubt, &Commit::new());
+                self.accept(in_doubt, changes, &Commit::new());
                 self.shared.in_doubt.lock().clear();
-                self.store_failed = false;
                 *self.shared.trouble.write() = None;
                 tracing::info!("recovered the order log; accepting claims again");
             }
             Err(fault) => {
                 (self.in_doubt, self.in_doubt_changes) = (in_doubt, changes);
-                self.store_failed = true;
-                self.fail_to_recover(&fault.to_string());
+                self.fail_to_recover(blocked_by(&fault));
             }
         }
     }
 
+    /// Opens a log that a full disk kept from being opened, and proves that it can be written.
+    fn reopen(&mut self) -> Result<(), WalError> {
+        self.wal.opened()?;
+        self.seal()?;
+        self.sync()
+    }
+
     /// Records the failure. The next attempt follows within a second.
-    fn fail_to_recover(&mut self, detail: &str) {
+    fn fail_to_recover(&self, block: WriteBlock) {
+        let detail = block.text();
         tracing::error!(
             detail,
             "still could not write the order log; refusing claims until a write succeeds"
         );
-        *self.shared.trouble.write() = Some(WriteBlock::Failed(detail.to_owned()));
-    }
-
-    /// Compacts the log: gives back the space that sled does not reuse.
-    fn compact_if_large(&mut self) -> Result<(), StoreFault> {
-        let bytes = self.store.bytes();
-        let is_idle = self.maintained_commit == self.next;
-        let is_large = bytes > COMPACT_MIN_BYTES && bytes > COMPACT_MIN_GROWTH * self.new_bytes;
-        if is_large && (is_idle || bytes > COMPACT_UNDER_LOAD_BYTES) {
-            let mut entries = Vec::new();
-            // If an entry cannot be read, the store stays, however large: nothing but its size is wrong.
-            self.store.entries(|key, value| entries.push((key.to_vec(), value.to_vec())))?;
-            self.compact(entries)?;
-            self.new_bytes = self.store.bytes();
-            tracing::info!(before = bytes, after = self.new_bytes, "compacted the order log");
-        }
-        Ok(())
-    }
-
-    /// Abandons a failed store. After a failed sync its pages may be marked clean and still be lost later,
-    /// so only readable sessions are taken over from the store.
-    fn replace_failed_store(&mut self) -> Result<(), StoreFault> {
-        let mut entries = Vec::new();
-        if let Err(fault) = self.store.entries(|key, value| entries.push((key.to_vec(), value.to_vec()))) {
-            tracing::warn!(%fault, "could not save some sessions; their users have to log in again");
-        }
-        self.compact(entries)
-    }
-
-    /// Moves all unsettled claims, and `entries`, to a new store.
-    fn compact(&mut self, entries: Vec<(Vec<u8>, Vec<u8>)>) -> Result<(), StoreFault> {
-        let mut content = Content { last_commit: self.next - 1, entries, ..Content::default() };
-        content.commits = self.written.iter().map(|commit| (commit.number, commit.claims.clone())).collect();
-        self.generation += 1;
-        let log_dir = self.shared.disk.dir();
-        self.store = recovery::make(log_dir, self.generation, self.log_id, self.durability, &content)?;
-        Ok(())
+        *self.shared.trouble.write() = Some(block);
     }
 
     fn end(mut self) {
-        if let Err(fault) = self.put(None, &[], usize::MAX).and_then(|()| self.sync()) {
-            self.fail(&fault.to_string());
+        if let Err(fault) = self.sync() {
+            self.fail(&fault);
         }
         // An earlier trouble is kept: then this was no clean stop.
         self.shared.trouble.write().get_or_insert(WriteBlock::Closed);
@@ -356,6 +335,13 @@ impl Writer {
             Arc::clone(&gathering.commit)
         };
         late.finish(CommitState::Failed);
+    }
+}
+
+fn blocked_by(fault: &WalError) -> WriteBlock {
+    match fault {
+        WalError::Io(error) if error.kind() == ErrorKind::StorageFull => WriteBlock::Full(fault.to_string()),
+        WalError::Io(_) | WalError::TooLong { .. } => WriteBlock::Failed(fault.to_string()),
     }
 }
 

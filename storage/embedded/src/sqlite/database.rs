@@ -126,6 +126,17 @@ impl Database {
         self.ask(Queue::Read, op, job).await
     }
 
+    /// Makes committed writes of a relaxed database durable, which does not sync each of them. Blocks.
+    pub(crate) fn sync_relaxed(&self) -> Result<(), StoreError> {
+        if self.inner.durability != Durability::Relaxed {
+            return Ok(());
+        }
+        let mut path = self.inner.path.clone().into_os_string();
+        path.push("-wal");
+        let synced = std::fs::File::open(path).and_then(|wal| wal.sync_data());
+        synced.map_err(|error| StoreError::Unavailable { op: "sync database", source: error.into() })
+    }
+
     /// Runs a [`write`](Self::write) without waiting. `answer` is called once, on the writer's thread, and
     /// must be quick.
     pub(crate) fn write_then<T: Send + 'static>(

@@ -6,6 +6,7 @@ const STOP: &str = "stop";
 const CLEAN: &str = "clean";
 const LOG_APPLIED: &str = "log_applied";
 const LOG_ACKED: &str = "log_acked";
+const LOG_CHECKPOINT: &str = "log_checkpoint";
 
 /// Progress of the database through the order log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,14 +25,28 @@ pub(super) fn log_marks(conn: &Connection) -> rusqlite::Result<LogMarks> {
 
 /// Raises the marks of the order log. A mark is never lowered.
 pub(super) fn raise_log_marks(conn: &Connection, marks: LogMarks) -> rusqlite::Result<()> {
+    raise(conn, LOG_APPLIED, marks.applied)?;
+    raise(conn, LOG_ACKED, marks.acked)
+}
+
+/// Returns the last checkpoint of the order log; `None` before the first one.
+pub(super) fn log_checkpoint(conn: &Connection) -> rusqlite::Result<Option<u64>> {
+    get(conn, LOG_CHECKPOINT)?.map(|text| number(&text)).transpose()
+}
+
+/// Notes a checkpoint of the order log, and that every claim of the commits up to `applied` is settled.
+pub(super) fn note_log_checkpoint(conn: &Connection, checkpoint: u64, applied: u64) -> rusqlite::Result<()> {
+    raise(conn, LOG_APPLIED, applied)?;
+    raise(conn, LOG_CHECKPOINT, checkpoint)
+}
+
+fn raise(conn: &Connection, name: &str, mark: u64) -> rusqlite::Result<()> {
     let mut raise = conn.prepare_cached(
         "INSERT INTO meta (name, value) VALUES (?1, ?2)
          ON CONFLICT (name) DO UPDATE SET value = excluded.value
          WHERE CAST(excluded.value AS INTEGER) > CAST(meta.value AS INTEGER)",
     )?;
-    raise.execute(params![LOG_APPLIED, marks.applied.to_string()])?;
-    raise.execute(params![LOG_ACKED, marks.acked.to_string()])?;
-    Ok(())
+    raise.execute(params![name, mark.to_string()]).map(drop)
 }
 
 /// Returns whether the database was closed cleanly.
@@ -66,8 +81,9 @@ pub(super) fn put(conn: &Connection, name: &str, value: &str) -> rusqlite::Resul
 }
 
 fn mark(conn: &Connection, name: &str) -> rusqlite::Result<u64> {
-    match get(conn, name)? {
-        None => Ok(0),
-        Some(text) => text.parse().map_err(|_| super::errors::unreadable(0, text)),
-    }
+    get(conn, name)?.map_or(Ok(0), |text| number(&text))
+}
+
+fn number(text: &str) -> rusqlite::Result<u64> {
+    text.parse().map_err(|_| super::errors::unreadable(0, text.to_owned()))
 }

@@ -50,13 +50,10 @@ impl Orders for EmbeddedOrders {
         let (claims, settled) = (claims.to_vec(), Arc::clone(&self.settled));
         let job = move |conn: &Connection| {
             let answers = persist::persist(conn, &claims, now)?;
-            let marks = marks(&settled, &claims);
-            meta::raise_log_marks(conn, marks)?;
-            Ok((answers, marks.applied))
+            meta::raise_log_marks(conn, marks(&settled, &claims))?;
+            Ok(answers)
         };
-        let (answers, mark) = self.database.write_bulk("persist", job).await?;
-        self.settled.recorded(mark);
-        Ok(answers)
+        self.database.write_bulk("persist", job).await
     }
 
     async fn insert_dead_letter(
@@ -74,13 +71,9 @@ impl Orders for EmbeddedOrders {
             {
                 dead_letter_rows::dead_letter(conn, &logged, reason, &detail, now)?;
             }
-            let marks = marks(&settled, &[logged]);
-            meta::raise_log_marks(conn, marks)?;
-            Ok(marks.applied)
+            meta::raise_log_marks(conn, marks(&settled, &[logged]))
         };
-        let mark = self.database.write("insert dead letter", job).await?;
-        self.settled.recorded(mark);
-        Ok(())
+        self.database.write("insert dead letter", job).await
     }
 
     async fn insert(

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::Database;
 use super::columns::payment_setting;
-use super::meta::{LogMarks, get, log_marks, put};
+use super::meta::{LogMarks, get, log_checkpoint, log_marks, note_log_checkpoint, put};
 
 impl Database {
     /// Returns a setting; `None` if never stored.
@@ -53,6 +53,19 @@ impl Database {
     /// Returns the marks of the order log. Blocks.
     pub(crate) fn log_marks(&self) -> Result<LogMarks, StoreError> {
         self.read_blocking("log marks", log_marks)
+    }
+
+    /// Returns the last checkpoint of the order log; `None` before the first one. Blocks.
+    pub(crate) fn log_checkpoint(&self) -> Result<Option<u64>, StoreError> {
+        self.read_blocking("log checkpoint", log_checkpoint)
+    }
+
+    /// Notes that the order log's store has all changes up to `checkpoint`, and that every claim of the
+    /// commits up to `applied` is settled. Blocks until the note is durable, also in a relaxed mall.
+    pub(crate) fn note_log_checkpoint(&self, checkpoint: u64, applied: u64) -> Result<(), StoreError> {
+        let job = move |conn: &Connection| note_log_checkpoint(conn, checkpoint, applied);
+        self.write_blocking("note log checkpoint", job)?;
+        self.sync_relaxed()
     }
 }
 

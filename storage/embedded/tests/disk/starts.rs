@@ -96,21 +96,38 @@ fn loss(refused: &OpenError) -> LogLoss {
     *loss
 }
 
-/// Claims dropped by `--accept-lost-log`, though the log itself was whole.
+/// Claims dropped by `--accept-lost-log`, though only the store's snapshot was damaged.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_snapshot_cost_claims_that_the_log_still_had() {
-    let mut closed = left().await;
-    let snapshots: Vec<PathBuf> =
-        fs::read_dir(store(&closed)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let closed = left().await;
     fs::write(store(&closed).join("snap.00000000FFFFFFFF"), b"a snapshot of something else").unwrap();
-    let refused = closed.try_open().await.err().expect("a damaged snapshot was believed");
-    assert_eq!(loss(&refused), LogLoss { commits: 0, claims: 0 }, "{refused}; {snapshots:?}");
-    assert!(refused.to_string().contains("pass --accept-lost-log 0 "), "{refused}");
-    closed.accept(1);
-    assert!(closed.try_open().await.is_err(), "another number is no consent");
-    closed.accept(0);
     let world = closed.open().await;
     has_everything(&world).await;
+}
+
+/// The store goes at any moment, while claims are accepted, and with `kill -9` right behind.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_removed_at_any_moment_costs_no_accepted_claim() {
+    let world = World::open(Durability::Process).await;
+    let mut accepted = 0;
+    for round in 0..20 {
+        for user in 1..=round * 7 + 3 {
+            assert_eq!(world.claim(round * 1000 + user).await.unwrap(), ClaimOutcome::Accepted);
+            accepted += 1;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(round * 13)).await;
+        let image = world.image();
+        let log = image.dir().join("log");
+        for entry in fs::read_dir(&log).unwrap().map(|entry| entry.unwrap().path()) {
+            let is_of_store = !entry.ends_with("wal");
+            if is_of_store && entry.is_dir() {
+                fs::remove_dir_all(entry).unwrap();
+            } else if is_of_store {
+                fs::remove_file(entry).unwrap();
+            }
+        }
+        assert_eq!(image.open().await.taken().await, accepted, "round {round}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -193,7 +193,7 @@ impl Run {
     }
 
     fn commit(&mut self, wal: &mut Wal<Simulated>) -> Result<(), String> {
-        let length = self.chance.random_range(0..self.options.record_max_bytes().min(3 * BLOCK_BYTES));
+        let length = self.chance.random_range(0..3 * BLOCK_BYTES);
         let length = if self.chance.random_bool(0.5) { length } else { length.min(40) };
         let body: Vec<u8> = (0..length).map(|_| self.chance.random()).collect();
         self.model.attempt(&body);

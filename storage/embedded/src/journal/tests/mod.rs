@@ -1,5 +1,9 @@
 //! The journal on real files: acknowledged claims are found again, and damage is detected.
 
+mod damage;
+mod former;
+mod store;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +17,7 @@ use tempfile::TempDir;
 use super::commit::CommitState;
 use super::contents::{CleanStop, LogEvidence};
 use super::recovery::{Recovered, recover};
+use super::store::Store;
 use super::*;
 
 fn claim(number: u64) -> Claim {
@@ -30,6 +35,8 @@ struct World {
     settled: Arc<Settled>,
     queue: Arc<Queue>,
     faults: Arc<DiskFaults>,
+    /// What the database would know of the log.
+    known: Arc<Mutex<LogEvidence>>,
 }
 
 fn find(log_dir: &Path, witness: &LogEvidence) -> Result<Recovered, OpenError> {
@@ -37,23 +44,34 @@ fn find(log_dir: &Path, witness: &LogEvidence) -> Result<Recovered, OpenError> {
 }
 
 fn start(log_dir: &Path, witness: &LogEvidence) -> World {
-    let recovered = find(log_dir, witness).unwrap();
+    let faults = Arc::new(DiskFaults::default());
+    let disk = Disk::new(log_dir, Some(Arc::clone(&faults)));
+    let mut recovered = recover(&disk, witness, Durability::Power, None, 42).unwrap();
+    recovered.open(log_dir).unwrap();
     let settled = Arc::new(Settled::new(witness.applied));
     let queue = Arc::new(Queue::default());
     for (number, claims) in &recovered.content.commits {
         settled.opened(*number, claims.len());
         queue.push(logged(*number, claims));
     }
-    let faults = Arc::new(DiskFaults::default());
-    let journal = Journal::start(
-        recovered,
-        Disk::new(log_dir, Some(Arc::clone(&faults))),
-        Durability::Power,
-        Arc::clone(&settled),
-        Arc::clone(&queue),
-        None,
-    );
-    World { journal: journal.unwrap(), settled, queue, faults }
+    let checkpoint = witness.checkpoint.or(Some(witness.applied));
+    let known = LogEvidence { log_id: Some(42), clean_stop: None, checkpoint, ..*witness };
+    let known = Arc::new(Mutex::new(known));
+    let collaborators = Collaborators {
+        disk,
+        durability: Durability::Power,
+        settled: Arc::clone(&settled),
+        queue: Arc::clone(&queue),
+    };
+    let database = Arc::clone(&known);
+    let note = Box::new(move |checkpoint, applied| {
+        let mut known = database.lock();
+        known.checkpoint = known.checkpoint.max(Some(checkpoint));
+        known.applied = known.applied.max(applied);
+        Ok(())
+    });
+    let journal = Journal::start(recovered, collaborators, note, None).unwrap();
+    World { journal, settled, queue, faults, known }
 }
 
 impl Journal {
@@ -63,12 +81,20 @@ impl Journal {
 }
 
 impl World {
-    /// Settles up to `max` claims as a worker would, and returns the mark.
-    fn settle(&self, max: usize) -> u64 {
+    /// Settles up to `max` claims as a worker would.
+    fn settle(&self, max: usize) {
         let taken = self.queue.take("worker", max);
         let mark = self.settled.settle(&self.queue.settle("worker", &taken));
-        self.journal.settled_up_to(mark);
-        mark
+        let mut known = self.known.lock();
+        known.applied = known.applied.max(mark);
+        let seen = taken.iter().map(|logged| logged.position.major).max();
+        known.seen = known.seen.max(seen.unwrap_or(0));
+    }
+
+    /// Closes the journal, and returns what the database knows after the end of the process.
+    fn close(self) -> LogEvidence {
+        self.journal.close();
+        *self.known.lock()
     }
 }
 
@@ -96,9 +122,8 @@ async fn written(dir: &TempDir) -> LogEvidence {
     for round in 0..6 {
         write(&world.journal, round * 100..round * 100 + 100).await;
     }
-    let applied = world.settle(150);
-    world.journal.close();
-    LogEvidence { log_id: Some(42), applied, seen: applied + 1, clean_stop: None }
+    world.settle(150);
+    world.close()
 }
 
 #[tokio::test]
@@ -108,7 +133,7 @@ async fn what_was_answered_is_found_again() {
     assert!(witness.applied > 0);
     let recovered = find(&log_dir(&dir), &witness).unwrap();
     let found = orders(&recovered);
-    assert!(found.len() >= 450 && found.len() < 600, "settled commits are gone: {}", found.len());
+    assert!(found.len() >= 450 && found.len() < 600, "settled commits are left out: {}", found.len());
     assert!((150..600).all(|order| found.contains(&order)));
     assert_eq!(recovered.log_id, 42);
 }
@@ -141,12 +166,8 @@ async fn entries_are_found_again_and_removed_ones_are_not() {
     {
         assert_eq!(world.journal.change(changes).await, CommitState::Durable);
     }
-    world.journal.close();
-    drop(world);
-    let entries = find(&log_dir(&dir), &LogEvidence { log_id: Some(42), ..LogEvidence::default() })
-        .unwrap()
-        .content
-        .entries;
+    let witness = world.close();
+    let entries = find(&log_dir(&dir), &witness).unwrap().content.entries;
     assert_eq!(entries, [(b"b".to_vec(), b"2".to_vec()), (b"c".to_vec(), b"3".to_vec())]);
 }
 
@@ -157,10 +178,8 @@ async fn a_log_goes_on_where_it_was_and_large_nodes_never_leave_its_file() {
     for start_number in 0..4 {
         let world = start(&log_dir(&dir), &witness);
         write(&world.journal, start_number * 2000..start_number * 2000 + 2000).await;
-        witness.applied = world.settle(1900);
-        witness.log_id = Some(42);
-        witness.seen = witness.applied;
-        world.journal.close();
+        world.settle(1900);
+        witness = world.close();
     }
     let recovered = find(&log_dir(&dir), &witness).unwrap();
     assert!((7600..8000).all(|order| orders(&recovered).contains(&order)));
@@ -178,16 +197,16 @@ async fn a_closed_journal_refuses_and_answers_all_who_wait() {
     assert!(world.journal.ready("test").is_err());
 }
 
-/// After a failed sync the log refuses claims until all unsettled claims are in a new store: acknowledged
-/// claims, and claims in doubt, since a failed commit may be on the disk.
+/// After a failed sync the log refuses claims until the claims in doubt are written once more: a failed
+/// commit may be on the disk.
 #[tokio::test]
-async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
+async fn a_failed_sync_refuses_claims_until_what_is_in_doubt_is_written_again() {
     let dir = TempDir::new().unwrap();
     let world = start(&log_dir(&dir), &LogEvidence::default());
     let key = Change { key: b"session".to_vec(), value: Some(b"7".to_vec()) };
     assert_eq!(world.journal.change([key]).await, CommitState::Durable);
     write(&world.journal, 0..100).await;
-    let applied = world.settle(30);
+    world.settle(30);
     world.faults.set_failing_syncs(true);
     assert_eq!(world.journal.append(claim(100)).await, CommitState::Failed);
     assert_eq!(world.journal.append(claim(101)).await, CommitState::Failed, "and it stays so");
@@ -200,13 +219,13 @@ async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
     write(&world.journal, 102..110).await;
     let handed_out = world.queue.take("another", 1000);
     assert_eq!(handed_out.len(), 80, "the workers get what was in limbo, once");
-    world.journal.close();
-    let witness = LogEvidence { log_id: Some(42), applied, seen: applied, clean_stop: None };
+    let witness = world.close();
     let recovered = find(&log_dir(&dir), &witness).unwrap();
     assert!((30..110).all(|order| orders(&recovered).contains(&order)));
+    let once: std::collections::HashSet<u64> = orders(&recovered).into_iter().collect();
+    assert_eq!(once.len(), orders(&recovered).len(), "no claim is found twice");
     let entries = [(b"late".to_vec(), b"8".to_vec()), (b"session".to_vec(), b"7".to_vec())];
     assert_eq!(recovered.content.entries, entries, "changes that memory has made are not forgotten");
-    assert!(!log_dir(&dir).join("store-1").exists() && log_dir(&dir).join("store-2").exists());
 }
 
 #[tokio::test]
@@ -221,144 +240,83 @@ async fn what_slips_in_on_a_full_disk_is_written_when_there_is_room() {
     world.faults.set_full(false);
     assert_eq!(world.journal.trouble(), None);
     assert_eq!(world.queue.take("worker", 1000).len(), 1);
-    world.journal.close();
-    let recovered =
-        find(&log_dir(&dir), &LogEvidence { log_id: Some(42), ..LogEvidence::default() }).unwrap();
+    let witness = world.close();
+    let recovered = find(&log_dir(&dir), &witness).unwrap();
     assert_eq!(orders(&recovered), (0..=10).collect::<Vec<_>>());
 }
 
+/// A commit that nobody was told of leaves the torn end of a log. The last commit that somebody was told of
+/// must not be taken for it.
 #[tokio::test]
-async fn a_log_that_has_grown_moves_to_a_new_store_when_nobody_buys() {
+async fn an_idle_log_notices_damage_of_its_last_commit() {
     let dir = TempDir::new().unwrap();
     let world = start(&log_dir(&dir), &LogEvidence::default());
-    write(&world.journal, 0..50).await;
-    let entry = |number: u32| Change { key: number.to_be_bytes().to_vec(), value: Some(vec![b'x'; 500]) };
-    for round in 0..8 {
-        let changes: Vec<_> = (0..500).map(|number| entry(round * 500 + number)).collect();
-        assert_eq!(world.journal.change(changes).await, CommitState::Durable);
-    }
+    write(&world.journal, 0..3).await;
+    let last = world.journal.last_commit();
     let deadline = Deadline::after(Duration::from_secs(10));
-    while !log_dir(&dir).join("store-2").exists() || log_dir(&dir).join("store-1").exists() {
-        assert!(!deadline.is_over(), "the old store is still there");
+    while world.journal.last_commit() == last {
+        assert!(!deadline.is_over(), "nothing is written behind the last commit");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    write(&world.journal, 50..60).await;
-    world.journal.close();
-    let recovered =
-        find(&log_dir(&dir), &LogEvidence { log_id: Some(42), ..LogEvidence::default() }).unwrap();
-    assert_eq!(orders(&recovered), (0..60).collect::<Vec<_>>());
-    assert_eq!(recovered.content.entries.len(), 4000);
-}
-
-/// Opens a written log after `spoil` has damaged it. Expects a refusal, and returns its text.
-async fn noticed(spoil: impl Fn(&Path, &mut LogEvidence)) -> String {
-    let dir = TempDir::new().unwrap();
-    let mut witness = written(&dir).await;
-    spoil(&log_dir(&dir), &mut witness);
-    let error = find(&log_dir(&dir), &witness).expect_err("the damage went unnoticed").to_string();
-    assert!(error.contains("--accept-lost-log"), "{error}");
-    let disk = Disk::new(&log_dir(&dir), None);
-    let accept = |number| recover(&disk, &witness, Durability::Power, Some(number), 43);
-    let number = number_in(&error);
-    let again = accept(number + 1).expect_err("another number was taken for consent").to_string();
-    assert_eq!(again, error, "refusing changes nothing");
-    let accepted = accept(number).unwrap();
-    assert!(accepted.content.last_commit >= witness.seen);
-    drop(accepted);
-    find(&log_dir(&dir), &witness).expect("what was accepted once opens again");
-    error
-}
-
-/// Returns the number of lost claims named in a refusal.
-fn number_in(error: &str) -> u64 {
-    let (_, rest) = error.split_once("--accept-lost-log ").unwrap();
-    rest.split(' ').next().unwrap().parse().unwrap()
-}
-
-#[tokio::test]
-async fn a_missing_file_is_noticed() {
-    for file in ["store-1/db", "store-1/conf", "CURRENT", "store-1"] {
-        let error = noticed(|log, _| {
-            let path = log.join(file);
-            if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
-        });
-        assert!(error.await.contains("missing"), "{file}");
+    // As after kill -9: the database knows nothing of the commit.
+    let copy = TempDir::new().unwrap();
+    copy_dir(&log_dir(&dir), &log_dir(&copy));
+    let witness = LogEvidence { log_id: Some(42), checkpoint: Some(0), ..LogEvidence::default() };
+    assert_eq!(orders(&find(&log_dir(&copy), &witness).unwrap()), [0, 1, 2]);
+    for segment in segments(&log_dir(&copy)) {
+        let bytes = fs::read(&segment).unwrap();
+        // The order of the last claim, in each place where it stands.
+        let spoilt = replaced(&bytes, &codec::claim_bytes(&claim(2)), &codec::claim_bytes(&claim(3)));
+        fs::write(&segment, spoilt).unwrap();
     }
-    let error = noticed(|log, _| fs::remove_dir_all(log).unwrap()).await;
-    assert!(error.contains("the last stop was not clean"), "{error}");
+    fs::remove_dir_all(log_dir(&copy).join("store-1")).ok();
+    let error = find(&log_dir(&copy), &witness).unwrap_err().to_string();
+    assert!(error.contains(&format!("commit {last} is missing or unreadable")), "{error}");
 }
 
+/// Settled claims cost no space for long: segments are used again.
 #[tokio::test]
-async fn a_first_start_that_was_cut_short_is_made_good() {
+async fn segments_are_used_again_after_a_checkpoint() {
     let dir = TempDir::new().unwrap();
-    drop(find(&log_dir(&dir), &LogEvidence::default()).unwrap());
-    fs::remove_file(log_dir(&dir).join("CURRENT")).unwrap();
-    let recovered = find(&log_dir(&dir), &LogEvidence::default()).unwrap();
-    assert_eq!(recovered.content.last_commit, 0);
+    let world = start(&log_dir(&dir), &LogEvidence::default());
+    let mut most = 0;
+    for round in 0..6_u64 {
+        // 1,200 commits of one block are more than a segment of 4 MiB holds.
+        for number in 0..1200 {
+            write(&world.journal, round * 2000 + number..round * 2000 + number + 1).await;
+        }
+        world.settle(usize::MAX);
+        let (last, deadline) = (world.journal.last_commit(), Deadline::after(Duration::from_secs(10)));
+        while world.known.lock().checkpoint < Some(last) || world.known.lock().applied < last {
+            assert!(!deadline.is_over(), "no checkpoint reaches commit {last}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(1100)).await;
+        most = most.max(segments(&log_dir(&dir)).len());
+    }
+    assert!(most <= 4, "{most} segments");
+    let witness = world.close();
+    assert_eq!(orders(&find(&log_dir(&dir), &witness).unwrap()), Vec::<u64>::new());
 }
 
-#[tokio::test]
-async fn a_cut_off_tail_is_noticed() {
-    let error = noticed(|log, witness| {
-        witness.seen = find(log, witness).unwrap().content.last_commit;
-        let path = log.join("store-1/db");
-        let used = used(&fs::read(&path).unwrap());
-        fs::OpenOptions::new().write(true).open(path).unwrap().set_len(used as u64 / 3).unwrap();
-    });
-    assert!(!error.await.is_empty());
+/// The files with segments of the write-ahead log.
+fn segments(log: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(log.join("wal")).unwrap().map(|entry| entry.unwrap().path());
+    let mut segments: Vec<PathBuf> =
+        entries.filter(|path| path.to_string_lossy().contains("segment-")).collect();
+    segments.sort();
+    segments
 }
 
-#[tokio::test]
-async fn another_malls_log_is_noticed() {
-    let error = noticed(|_, witness| witness.log_id = Some(44)).await;
-    assert!(error.contains("another mall"), "{error}");
-}
-
-#[tokio::test]
-async fn a_log_that_is_missing_after_a_stop_in_order_is_made_anew_unless_claims_were_in_it() {
-    let dir = TempDir::new().unwrap();
-    let stop = |pending| Some(CleanStop { last_commit: 9, pending });
-    let mut witness = LogEvidence { log_id: Some(42), applied: 9, seen: 9, clean_stop: stop(3) };
-    assert!(find(&log_dir(&dir), &witness).is_err());
-    witness.clean_stop = stop(0);
-    let recovered = find(&log_dir(&dir), &witness).unwrap();
-    assert_eq!((recovered.content.last_commit, orders(&recovered)), (9, Vec::new()));
-    drop(recovered);
-    assert_eq!(find(&log_dir(&dir), &witness).unwrap().content.last_commit, 9, "and it opens again");
-}
-
-/// Flips bits of sled's file one at a time. Either the log refuses to open, or all acknowledged claims are
-/// present.
-#[tokio::test]
-async fn a_flipped_bit_loses_nothing_in_silence_and_invents_nothing() {
-    let dir = TempDir::new().unwrap();
-    let witness = written(&dir).await;
-    let whole = orders(&find(&log_dir(&dir), &witness).unwrap());
-    let db = log_dir(&dir).join("store-1/db");
-    let content = fs::read(&db).unwrap();
-    let used = used(&content);
-    let (mut refused, mut harmless) = (0, 0);
-    for step in 0..60 {
-        let copy = TempDir::new().unwrap();
-        copy_dir(&log_dir(&dir), &log_dir(&copy));
-        let mut spoilt = content.clone();
-        spoilt[step * used / 60] ^= 1 << (step % 8);
-        fs::write(log_dir(&copy).join("store-1/db"), spoilt).unwrap();
-        match find(&log_dir(&copy), &witness) {
-            Err(_) => refused += 1,
-            Ok(recovered) => {
-                assert_eq!(orders(&recovered), whole, "byte {}", step * used / 60);
-                harmless += 1;
-            }
+/// Returns `bytes` with another text in each place of a text of the same length.
+fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut replaced = bytes.to_vec();
+    for at in 0..=bytes.len() - from.len() {
+        if bytes[at..].starts_with(from) {
+            replaced[at..at + to.len()].copy_from_slice(to);
         }
     }
-    println!("{refused} flipped bits were refused, {harmless} did no harm");
-    assert!(refused > 0, "no flipped bit was noticed; {harmless} did no harm");
-}
-
-/// Returns the length of the written part of a file: sled preallocates.
-fn used(content: &[u8]) -> usize {
-    content.iter().rposition(|byte| *byte != 0).unwrap() + 1
+    replaced
 }
 
 fn copy_dir(from: &Path, to: &Path) {
@@ -371,4 +329,33 @@ fn copy_dir(from: &Path, to: &Path) {
             fs::copy(entry.path(), target).unwrap();
         }
     }
+}
+
+/// Opens a damaged log. Expects a refusal, accepts the loss, and returns the text of the refusal.
+fn noticed(dir: &TempDir, witness: &LogEvidence) -> String {
+    let error = find(&log_dir(dir), witness).expect_err("the damage went unnoticed").to_string();
+    assert!(error.contains("--accept-lost-log"), "{error}");
+    let disk = Disk::new(&log_dir(dir), None);
+    let accept = |number| recover(&disk, witness, Durability::Power, Some(number), 43);
+    let number = number_in(&error);
+    let again = accept(number + 1).expect_err("another number was taken for consent").to_string();
+    assert_eq!(again, error, "refusing changes nothing");
+    let accepted = accept(number).unwrap();
+    assert!(accepted.content.last_commit >= witness.seen);
+    drop(accepted);
+    // The database knows that the stop no longer counts.
+    let witness = LogEvidence { clean_stop: None, ..*witness };
+    find(&log_dir(dir), &witness).expect("what was accepted once opens again");
+    error
+}
+
+/// Returns the number of lost claims named in a refusal.
+fn number_in(error: &str) -> u64 {
+    let (_, rest) = error.split_once("--accept-lost-log ").unwrap();
+    rest.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// Returns the length of the written part of a file: sled preallocates.
+fn used(content: &[u8]) -> usize {
+    content.iter().rposition(|byte| *byte != 0).unwrap() + 1
 }

@@ -1,0 +1,43 @@
+//! A new generation of the store with given contents.
+
+use std::path::Path;
+
+use mallbox_storage::Durability;
+
+use super::contents::Content;
+use super::store::{Change, Store, StoreFault};
+
+/// Creates a new generation of the store with `content`, and makes the generation current. A failure
+/// discards the generation.
+pub(super) fn make(
+    log_dir: &Path,
+    generation: u64,
+    id: u64,
+    durability: Durability,
+    content: &Content,
+) -> Result<Store, StoreFault> {
+    let made = fill(log_dir, generation, id, durability, content);
+    if made.is_err() {
+        Store::discard(log_dir, generation);
+    }
+    made
+}
+
+fn fill(
+    log_dir: &Path,
+    generation: u64,
+    id: u64,
+    durability: Durability,
+    content: &Content,
+) -> Result<Store, StoreFault> {
+    let store = Store::create(log_dir, generation, id, durability)?;
+    for (number, claims) in &content.commits {
+        store.write(Some((*number, claims)), &[], &[])?;
+    }
+    for (key, value) in &content.entries {
+        store.write(None, &[Change { key: key.clone(), value: Some(value.clone()) }], &[])?;
+    }
+    store.set_position(content.last_commit)?;
+    store.make_current()?;
+    Ok(store)
+}
