@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use mallbox_storage_embedded::payment_mode_in;
+use mallbox_storage_embedded::{payment_mode_in, writes_log_directly};
 use rustix::process::{Resource, getrlimit};
 
 use super::mall_directory;
@@ -54,6 +54,7 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
         (both("打开文件", "open files"), files(l)),
         (both("时钟", "clock"), clock(l)),
         (both("磁盘同步", "disk sync"), sync(&doctor.data, l)),
+        (both("日志写入", "log writes"), log_writes(&doctor.data, l)),
     ]);
     let mut table = String::new();
     for (what, found) in &findings {
@@ -154,6 +155,22 @@ fn sync(dir: &Path, l: Language) -> Result<String, String> {
         ));
     }
     Ok(text)
+}
+
+/// Tells how the order log would be written.
+fn log_writes(dir: &Path, l: Language) -> Result<String, String> {
+    match writes_log_directly(&nearest(dir)) {
+        Ok(true) => Ok(sentence!(l, "直接写盘（O_DIRECT）", "directly (O_DIRECT)")),
+        Ok(false) => Ok(sentence!(
+            l,
+            "经页缓存，再用fdatasync：这个文件系统不支持O_DIRECT",
+            "through the page cache, with fdatasync: this file system takes no O_DIRECT"
+        )),
+        Err(error) => {
+            let why = of_system(&error, l);
+            Err(sentence!(l, "无法测试：{why}", "cannot be tried: {why}"))
+        }
+    }
 }
 
 fn timed_syncs(dir: &Path) -> std::io::Result<Vec<Duration>> {

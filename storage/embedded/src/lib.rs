@@ -53,6 +53,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mallbox_storage::{LoggedClaim, OpenError, Storage, StoreError};
+use mallbox_storage_wal::WriteMode;
 
 use self::disk::Disk;
 pub use self::disk_faults::DiskFaults;
@@ -228,6 +229,17 @@ fn unsettled(content: &Content, witness: &LogEvidence, database: &Database) -> R
 }
 
 type Unsettled = (Arc<Settled>, Arc<Pending>, Arc<Queue>);
+
+/// Returns whether a mall with [`Durability::Power`](mallbox_storage::Durability::Power) in `dir` would write
+/// its order log directly (`O_DIRECT`), and not through the page cache. Tries it in a directory that it removes
+/// again.
+///
+/// # Errors
+/// The file system refuses a call.
+pub fn writes_log_directly(dir: &Path) -> std::io::Result<bool> {
+    let probe = tempfile::Builder::new().prefix(".mallbox-probe-").tempdir_in(dir)?;
+    Ok(journal::medium::write_mode(probe.path())? == WriteMode::Direct)
+}
 
 /// Returns the engines below the embedded back end with their versions, for `mallbox doctor`.
 #[must_use]

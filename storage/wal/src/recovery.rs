@@ -132,6 +132,12 @@ impl Recovery {
         })
     }
 
+    /// Returns the id in the log's manifest; the one of the evidence if there is no readable manifest.
+    #[must_use]
+    pub fn log_id(&self) -> u64 {
+        self.manifest.log_id
+    }
+
     /// Opens the log for writing, in a new segment. May be called again after an error.
     ///
     /// Records that none names as durable are written once more, since what was read may be in the system's

@@ -13,6 +13,7 @@ use super::store::{Store, StoreFault};
 
 /// A log as opened and read, with its faults.
 pub(super) struct Found {
+    pub(super) log_id: u64,
     pub(super) wal: LogWal,
     /// The store, unless it has to be made anew.
     pub(super) store: Option<Store>,
@@ -57,14 +58,22 @@ pub(super) fn find(
     let position = position(&store, witness);
     let needed_from = witness.needed_from();
     let kept_from = if position.is_ok() { needed_from } else { 1 };
+    let id_of_store = || store.as_ref().ok()?.as_ref()?.id().ok()?;
+    let id = witness.log_id.or_else(id_of_store).unwrap_or(id);
     let evidence = Evidence { log_id: id, needed_from, kept_from, seen: 0 };
-    let read = |seen| LogWal::read(disk.dir(), disk, durability, &Evidence { seen, ..evidence });
-    let wal = read(0)?;
+    let read =
+        |log_id, seen| LogWal::read(disk.dir(), disk, durability, &Evidence { log_id, seen, ..evidence });
+    let mut wal = read(id, 0)?;
+    let id = if witness.log_id.is_none() { wal.found().log_id() } else { id };
+    if id != evidence.log_id {
+        // A first start that was cut short before the database knew of its log.
+        wal = read(id, 0)?;
+    }
     if wal.found().is_new && witness.checkpoint.is_none() {
-        return former(wal, store, witness);
+        return former(wal, store, id, witness);
     }
     let seen = witness.last_known().max(*position.as_ref().unwrap_or(&0));
-    let wal = if wal.found().last < seen && !wal.found().is_new { read(seen)? } else { wal };
+    let wal = if wal.found().last < seen && !wal.found().is_new { read(id, seen)? } else { wal };
     let usable = position.and_then(|_| {
         let Ok(Some(store)) = store else { return Err("it is missing".to_owned()) };
         let mut faults = Vec::new();
@@ -74,7 +83,7 @@ pub(super) fn find(
             Err(fault) => Err(fault.to_string()),
         }
     });
-    Ok(current(wal, usable, witness))
+    Ok(current(wal, usable, id, witness))
 }
 
 /// Returns the position of a store that has all changes that the write-ahead log may have released; else why
@@ -101,6 +110,7 @@ fn position(store: &Result<Option<Store>, String>, witness: &LogEvidence) -> Res
 fn former(
     wal: LogWal,
     store: Result<Option<Store>, String>,
+    log_id: u64,
     witness: &LogEvidence,
 ) -> Result<Found, StoreFault> {
     let (mut content, mut faults, mut kept) = (Content::default(), Vec::new(), None);
@@ -115,11 +125,16 @@ fn former(
         Ok(None) => faults = absence(witness),
         Err(fault) => faults.push(fault),
     }
-    Ok(Found { wal, store: kept, content, changes: Changes::new(), faults, is_former: true })
+    Ok(Found { log_id, wal, store: kept, content, changes: Changes::new(), faults, is_former: true })
 }
 
 /// Reads a write-ahead log, and what it lacks from the store.
-fn current(wal: LogWal, usable: Result<(Store, Entries), String>, witness: &LogEvidence) -> Found {
+fn current(
+    wal: LogWal,
+    usable: Result<(Store, Entries), String>,
+    log_id: u64,
+    witness: &LogEvidence,
+) -> Found {
     let found = wal.found();
     let mut faults: Vec<String> = found.damage.iter().map(described).collect();
     if found.is_new {
@@ -169,7 +184,7 @@ fn current(wal: LogWal, usable: Result<(Store, Entries), String>, witness: &LogE
             None
         }
     };
-    Found { wal, store, content, changes, faults, is_former: false }
+    Found { log_id, wal, store, content, changes, faults, is_former: false }
 }
 
 /// Describes damage of the write-ahead log. A record is a commit.

@@ -87,11 +87,11 @@ pub(crate) fn recover(
 }
 
 fn in_place(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered, OpenFault> {
-    let Opening { disk, witness, durability, id } = opening;
+    let Opening { disk, witness, durability, .. } = opening;
     let log_dir = disk.dir();
     let found = find(opening, Store::open(log_dir, durability))?;
     if !found.faults.is_empty() {
-        loss::replace(opening, found, accepted)?;
+        loss::replace(Opening { id: found.log_id, ..opening }, found, accepted)?;
         // The new log may end at a later commit than the last clean stop.
         let witness = LogEvidence { clean_stop: None, ..*witness };
         return in_place(Opening { witness: &witness, ..opening }, None);
@@ -99,7 +99,7 @@ fn in_place(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered, Op
     if found.store.is_none() && found.wal.found().is_new && store::last_generation(log_dir) > 0 {
         set_aside(log_dir)?;
     }
-    let Found { mut wal, store, changes, mut content, .. } = found;
+    let Found { log_id, mut wal, store, changes, mut content, .. } = found;
     if wal.found().is_new {
         loss::fill_gaps(&mut content, witness);
         wal.begin_with(loss::records(&content, witness));
@@ -113,13 +113,13 @@ fn in_place(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered, Op
     content.last_commit = wal.last().max(content.last_commit);
     let entries = || content.entries.clone();
     let store = store.map_or_else(|| StoreAtStart::Missing(entries()), StoreAtStart::Open);
-    Ok(Recovered { wal, store, changes, log_id: id, content, shortage: None })
+    Ok(Recovered { wal, store, changes, log_id, content, shortage: None })
 }
 
 /// Reads a log whose disk has too little free space. The operator has to free space first, even for a
 /// damaged log.
 fn without_room(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered, OpenFault> {
-    let Opening { disk, witness, id, .. } = opening;
+    let Opening { disk, witness, .. } = opening;
     let shortage = disk.shortage().unwrap_or_else(|| disk.room());
     let found = find(opening, Store::open_copy(disk.dir()))?;
     if !found.faults.is_empty() && accepted.is_some() {
@@ -128,7 +128,7 @@ fn without_room(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered
     if !found.faults.is_empty() {
         return Err(OpenFault::Final(loss::refused(opening, &found)?));
     }
-    let Found { mut wal, store, changes, mut content, .. } = found;
+    let Found { log_id, mut wal, store, changes, mut content, .. } = found;
     if wal.found().is_new {
         loss::fill_gaps(&mut content, witness);
         wal.begin_with(loss::records(&content, witness));
@@ -136,7 +136,7 @@ fn without_room(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered
     content.last_commit = wal.last().max(content.last_commit);
     let entries = || content.entries.clone();
     let store = store.map_or_else(|| StoreAtStart::Missing(entries()), StoreAtStart::Copy);
-    Ok(Recovered { wal, store, changes, log_id: id, content, shortage: Some(shortage) })
+    Ok(Recovered { wal, store, changes, log_id, content, shortage: Some(shortage) })
 }
 
 /// Converts a fault of the store to an error. A refusal of the system is reported as such.

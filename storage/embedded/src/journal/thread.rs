@@ -67,6 +67,8 @@ pub(super) struct Writer {
     /// Whether the last record is an empty one.
     is_sealed: bool,
     synced: Instant,
+    /// Whether no segment could be released or created the last time.
+    is_short_of_segments: bool,
     /// Buffer for the body of a record.
     body: Vec<u8>,
 }
@@ -98,6 +100,7 @@ impl Writer {
             // A start writes an empty record.
             is_sealed: true,
             synced: Instant::now(),
+            is_short_of_segments: false,
             body: Vec::new(),
         }
     }
@@ -247,8 +250,11 @@ impl Writer {
             *self.shared.trouble.write() = full;
         } else if self.shared.trouble.read().is_some() {
             self.recover();
-        } else if let Err(fault) = self.seal_if_idle().and_then(|()| self.keep_segments()) {
-            self.fail(&fault);
+        } else {
+            match self.seal_if_idle() {
+                Ok(()) => self.keep_segments(),
+                Err(fault) => self.fail(&fault),
+            }
         }
         self.maintained_commit = self.wal.last();
     }
@@ -275,11 +281,17 @@ impl Writer {
     }
 
     /// Releases segments up to the last checkpoint, and creates one if none is left.
-    fn keep_segments(&mut self) -> Result<(), WalError> {
+    ///
+    /// A failure is no reason to refuse claims: there may be room in the present segment.
+    fn keep_segments(&mut self) {
         let released = self.backlog.released();
-        let wal = self.wal.opened()?;
-        wal.release(released)?;
-        Ok(wal.prepare()?)
+        let kept = self.wal.opened().and_then(|wal| wal.release(released).and_then(|()| wal.prepare()));
+        if let Err(error) = &kept
+            && !self.is_short_of_segments
+        {
+            tracing::warn!(%error, "could not release or create a segment of the write-ahead log; trying again");
+        }
+        self.is_short_of_segments = kept.is_err();
     }
 
     /// Accepts claims again after all claims in doubt are durable.

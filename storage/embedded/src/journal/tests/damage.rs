@@ -37,6 +37,12 @@ async fn a_missing_manifest_loses_nothing() {
 async fn a_first_start_that_was_cut_short_is_made_good() {
     let dir = TempDir::new().unwrap();
     drop(find(&log_dir(&dir), &LogEvidence::default()).unwrap());
+    // The database never knew of the log, so that the next start has another id for a new one.
+    let disk = Disk::new(&log_dir(&dir), None);
+    let mut again = recover(&disk, &LogEvidence::default(), Durability::Power, None, 43).unwrap();
+    assert_eq!(again.log_id, 42);
+    again.open(&log_dir(&dir)).unwrap();
+    drop(again);
     for name in ["manifest", "segment-1"] {
         fs::remove_file(log_dir(&dir).join("wal").join(name)).unwrap();
         let recovered = find(&log_dir(&dir), &LogEvidence::default()).unwrap();
