@@ -1,7 +1,7 @@
 //! Merges of runs, in steps. A step moves the lowest entries of all inputs to the end of the output, so that
 //! between any two steps each entry is in one run, and a merge may be interrupted for ever.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Error, ErrorCode, params};
 
 use super::entry::{self, CHUNK_MAX, Entry};
 use super::runs::{self, FANOUT, Run, place};
@@ -19,19 +19,29 @@ pub(super) fn advance(conn: &Connection) -> rusqlite::Result<()> {
     while moved < MOVED_PER_TAIL
         && let Some(merge) = next(conn)?
     {
-        match merge.step(conn)? {
-            Some(entries) => moved += entries,
-            None => {
-                let run = merge.output;
-                tracing::error!(
-                    run,
-                    "damaged index of orders by user; suspended its merges: run mallbox verify"
-                );
-                break;
-            }
+        conn.prepare_cached("SAVEPOINT merge")?.execute([])?;
+        let done = match merge.step(conn) {
+            Err(error) if !is_damage(&error) => return Err(error),
+            done => done.ok().flatten(),
+        };
+        if done.is_none() {
+            tracing::error!(
+                run = merge.output,
+                "damaged index of orders by user; suspended its merges: run mallbox verify"
+            );
+            conn.prepare_cached("ROLLBACK TO merge")?.execute([])?;
         }
+        conn.prepare_cached("RELEASE merge")?.execute([])?;
+        moved += done.unwrap_or(MOVED_PER_TAIL);
     }
     Ok(())
+}
+
+/// Returns whether an error of a merge is due to the contents of the tables.
+fn is_damage(error: &Error) -> bool {
+    let of_contents = [ErrorCode::ConstraintViolation, ErrorCode::DatabaseCorrupt];
+    error.sqlite_error_code().is_some_and(|code| of_contents.contains(&code))
+        || matches!(error, Error::FromSqlConversionFailure(..) | Error::InvalidColumnType(..))
 }
 
 /// A merge under way.
@@ -78,7 +88,7 @@ struct Head {
 
 impl Merge {
     /// Moves the entries of a step. Returns their number, at least 1 unless the inputs are empty. `None` if a
-    /// run is damaged; then nothing is written.
+    /// run is damaged.
     fn step(&self, conn: &Connection) -> rusqlite::Result<Option<usize>> {
         let chunks = (STEP / CHUNK_MAX / self.inputs.len()).max(1);
         let mut heads =

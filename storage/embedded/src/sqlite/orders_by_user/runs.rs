@@ -26,13 +26,15 @@ pub(super) fn directory(conn: &Connection) -> rusqlite::Result<Vec<Run>> {
 }
 
 /// Adds an empty run. Its number is the lowest that is free: numbers never exceed the greatest number of runs
-/// that ever existed at once.
+/// that ever existed at once. Chunks of a run that the directory has lost are removed.
 pub(super) fn create(conn: &Connection, level: u32) -> rusqlite::Result<i64> {
     let used: Vec<i64> = directory(conn)?.iter().map(|run| run.number).collect();
     let mut number = 1;
     while used.binary_search(&number).is_ok() {
         number += 1;
     }
+    conn.prepare_cached("DELETE FROM order_chunks WHERE place BETWEEN ?1 AND ?2")?
+        .execute([place(number, 0), place(number + 1, 0) - 1])?;
     conn.prepare_cached("INSERT INTO order_runs (run, level) VALUES (?1, ?2)")?
         .execute(params![number, level])?;
     Ok(number)

@@ -52,6 +52,8 @@ fn count(conn: &Connection, table: &str) -> i64 {
 fn orders_are_listed_from_the_newest_id_whatever_the_order_of_insertion() {
     let conn = filled();
     assert!(count(&conn, "order_runs") > 1 && count(&conn, "order_tail") > 0);
+    // A tail of single orders is bounded by its rows.
+    assert!(count(&conn, "order_tail") < tail::ROWS_MAX);
     for user in 1..=100 {
         let expected: Vec<u64> =
             (0..700).filter(|order| order * 7 % 100 + 1 == user).map(|order| 10_000 - order).collect();
@@ -72,6 +74,7 @@ fn every_kind_of_damage_is_found_and_named() {
         TURNED,
         "UPDATE order_chunks SET entries = substr(entries, 1, length(entries) - 16)",
         "INSERT INTO order_chunks SELECT place + (700 << 40), entries FROM order_chunks",
+        "INSERT INTO order_chunks SELECT MIN(place) + 1, X'' FROM order_chunks",
         "INSERT INTO order_tail SELECT seq + 1000, total, entries FROM order_tail WHERE seq = 1",
         "UPDATE orders SET user_id = 500 WHERE id = 9999",
         "UPDATE orders SET id = 20000, slot = 20000 WHERE id = 9999",
@@ -93,17 +96,30 @@ fn every_kind_of_damage_is_found_and_named() {
 
 #[test]
 fn a_damaged_run_stops_no_insertion() {
+    // Unsorted, and beyond the begin of the next chunk.
+    for damage in [TURNED, "UPDATE order_chunks SET place = place - 1"] {
+        let conn = filled();
+        conn.execute_batch(damage).unwrap();
+        let before = disagreements(&conn, 0).unwrap().count;
+        for order in 20_000..21_000 {
+            insert_all(&conn, &[(order % 100 + 200, order)]);
+        }
+        assert_eq!(disagreements(&conn, 0).unwrap().count, before, "{damage}");
+        let expected: Vec<u64> = (20_000..21_000).filter(|order| order % 100 == 0).rev().collect();
+        assert_eq!(orders_of(&conn, 200), expected);
+    }
+}
+
+/// A new run takes the number of a run that the directory has lost, but none of its chunks.
+#[test]
+fn a_lost_run_hides_no_later_order() {
     let conn = filled();
-    conn.execute_batch(TURNED).unwrap();
+    conn.execute_batch("DELETE FROM order_runs").unwrap();
     let before = disagreements(&conn, 0).unwrap().count;
     for order in 20_000..21_000 {
-        insert_all(&conn, &[(order % 100 + 200, order)]);
+        insert_all(&conn, &[(order % 100 + 1, order)]);
     }
     assert_eq!(disagreements(&conn, 0).unwrap().count, before);
-    assert_eq!(
-        orders_of(&conn, 200),
-        (20_000..21_000).filter(|order| order % 100 == 0).rev().collect::<Vec<_>>()
-    );
 }
 
 #[test]
