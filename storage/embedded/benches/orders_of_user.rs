@@ -1,8 +1,8 @@
 //! The list of a user's orders: latency of a page in a large database, at rest and while orders are written.
 //!
 //! `cargo bench -p mallbox-storage-embedded --bench orders_of_user [-- ORDERS] [keep=DIR]`. Orders are of
-//! sales with 100,000 buyers each, users random of a tenth of the orders; each user has about ten. `keep` makes
-//! the database in a directory that stays, or uses the database that is there.
+//! sales with 100,000 buyers each, users random of a tenth of the orders; each user has about ten. `keep`
+//! makes the database in a directory that stays, or uses the database that is there.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::path::PathBuf;

@@ -59,8 +59,8 @@ fn each_order(conn: &Connection, mut each: impl FnMut(Entry)) -> rusqlite::Resul
     Ok(())
 }
 
-/// Calls `each` with the entries that a look-up finds. Left out are chunks out of place, of an unknown run, or
-/// with unsorted entries, and entries beyond the begin of the next chunk.
+/// Calls `each` with the entries that a look-up finds. Left out are chunks out of place, of an unknown run,
+/// or with unsorted entries, and entries beyond the begin of the next chunk.
 fn each_indexed(conn: &Connection, mut each: impl FnMut(Entry)) -> rusqlite::Result<()> {
     tail::each_row(conn, |blob| {
         if entry::decode(blob).is_sorted() {

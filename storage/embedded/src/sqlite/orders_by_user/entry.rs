@@ -4,8 +4,8 @@ use mallbox_storage::{OrderId, UserId};
 
 /// Bytes of an entry in a blob.
 pub(super) const ENTRY_BYTES: usize = 16;
-/// Maximum number of entries per chunk, unless a single slot has more. The row of a full chunk fills a page of
-/// 4 KiB without an overflow page.
+/// Maximum number of entries per chunk, unless a single slot has more. The row of a full chunk fills a page
+/// of 4 KiB without an overflow page.
 pub(super) const CHUNK_MAX: usize = 250;
 /// Bits of a place that belong to the slot. The bits above are the run.
 pub(super) const SLOT_BITS: u32 = 40;

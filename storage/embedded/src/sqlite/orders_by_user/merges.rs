@@ -136,8 +136,8 @@ impl Head {
         self.chunks.last().and_then(|(_, entries)| entries.last()).map(|last| last.slot())
     }
 
-    /// Removes the entries with slots up to `limit` from the run, and appends them to `moved`. Removes the run
-    /// itself if nothing is left.
+    /// Removes the entries with slots up to `limit` from the run, and appends them to `moved`. Removes the
+    /// run itself if nothing is left.
     fn move_through(
         &mut self,
         conn: &Connection,

@@ -5,10 +5,10 @@
 //!   bounded number of entries.
 //! - A look-up reads the tail, and one chunk of each run.
 //!
-//! Invariant: each order has one entry, in the tail or in a run, at every instant. An entry is written, moved
-//! and read in the same transactions as its order, so neither a crash nor a rollback can part them, and a
-//! transaction sees the orders that it inserted itself. The tail follows the order of insertion: order ids may
-//! arrive in any order.
+//! Invariant: each order has one entry, in the tail or in a run, at every instant. An entry is written,
+//! moved and read in the same transactions as its order, so neither a crash nor a rollback can part them,
+//! and a transaction sees the orders that it inserted itself. The tail follows the order of insertion: order
+//! ids may arrive in any order.
 //!
 //! Reasons and figures: `storage/decisions/0036-orders-by-user-in-sorted-runs.md`.
 
