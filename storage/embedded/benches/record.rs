@@ -1,10 +1,10 @@
-//! SQLite as the database of orders: orders per second, the slowest batch, and the wait of a concurrent
-//! writer.
+//! SQLite as the database of orders: orders per second, CPU time and bytes written per order, the slowest
+//! batch, and the wait of a concurrent writer.
 //!
-//! `cargo bench -p mallbox-storage-embedded --bench record [-- ORDERS] [events]`. With `events`, a subscriber
-//! has each order write its events. Times whole runs on a fresh file in
+//! `cargo bench -p mallbox-storage-embedded --bench record [-- ORDERS] [events] [batch=N]`. With `events`, a
+//! subscriber has each order write its events. Times whole runs on a fresh file in
 //! the system's temporary directory (set `TMPDIR` to choose the disk). The database grows through a run, so
-//! one run is one figure.
+//! one run is one figure. CPU time is that of the database's threads, bytes are those sent to the disk.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
@@ -32,9 +32,11 @@ fn main() {
     println!("{orders} orders of {SALES} sales one after another, users random of {USERS}");
     println!("a subscriber of events: {}", if with_events { "yes" } else { "no" });
     println!(
-        "batch   rows/s   us/row   bytes/row   batch ms p50   p99   max   other write ms p50   p99   max"
+        "batch   rows/s   us/row   cpu us   written   bytes/row   batch ms p50   p99   max   other write ms p50   \
+         p99   max"
     );
-    for batch in [250, 500, 1000, 2000, 4000] {
+    let only = std::env::args().find_map(|arg| arg.strip_prefix("batch=")?.parse().ok());
+    for batch in only.map_or(vec![250, 500, 1000, 2000, 4000], |batch| vec![batch]) {
         runtime.block_on(run(orders, batch, with_events));
     }
 }
@@ -50,6 +52,7 @@ async fn run(orders: u64, batch: usize, with_events: bool) {
     let stop = Arc::new(AtomicBool::new(false));
     let other = tokio::spawn(somebody_else(storage.clone(), Arc::clone(&stop)));
     let (mut batches, began) = (Vec::new(), Instant::now());
+    let (cpu_before, written_before) = (database_cpu_us(), written_bytes());
     for batch in claims.chunks(batch) {
         let began = Instant::now();
         let answers = storage.selling.orders.persist(batch, NOON).await.unwrap();
@@ -59,11 +62,33 @@ async fn run(orders: u64, batch: usize, with_events: bool) {
     let took = began.elapsed().as_secs_f64();
     stop.store(true, Ordering::Relaxed);
     let rows = claims.len() as f64;
+    let cpu = (database_cpu_us() - cpu_before) / rows;
     let (batches, other) = (spread(batches), spread(other.await.unwrap()));
     storage.base.upkeep.close().await.unwrap();
+    let written = (written_bytes() - written_before) / rows;
     // Closed, the database is one file without a WAL.
     let bytes = std::fs::metadata(dir.path().join("mall/mall.sqlite")).unwrap().len() as f64 / rows;
-    println!("{batch:5} {:8.0} {:8.1} {bytes:11.1}   {batches}   {other}", rows / took, took * 1e6 / rows);
+    println!(
+        "{batch:5} {:8.0} {:8.1} {cpu:8.2} {written:9.0} {bytes:11.1}   {batches}   {other}",
+        rows / took,
+        took * 1e6 / rows
+    );
+}
+
+/// Returns the CPU time of the database's threads so far, in microseconds.
+fn database_cpu_us() -> f64 {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().map(|thread| thread.unwrap().path());
+    let text = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+    let of_database = threads.filter(|thread| text(thread.join("comm")).starts_with("record-"));
+    let times = of_database.map(|thread| text(thread.join("schedstat")));
+    times.map(|times| times.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e3).sum()
+}
+
+/// Returns the bytes that the process has sent to disks so far.
+fn written_bytes() -> f64 {
+    let io = std::fs::read_to_string("/proc/self/io").unwrap();
+    let of_disk = io.lines().find_map(|line| line.strip_prefix("write_bytes: "));
+    of_disk.unwrap().parse().unwrap()
 }
 
 /// Returns equally many claims for each sale. Users are distinct within a sale, in random order.

@@ -45,6 +45,9 @@ checks! {
     StockChange = "SELECT CONCAT(voucher_id, ' ', request) AS id FROM stock_changes
         WHERE NOT EXISTS (SELECT 1 FROM sales WHERE sales.voucher_id = stock_changes.voucher_id)
           OR (applied <> asked AND NOT (asked < applied AND applied <= 0))";
+    /// An order is in the list of its user, and the list contains no others. MySQL keeps the list itself; a
+    /// directory has its own check, and rebuilds a damaged list at the next start.
+    OrderListed = "SELECT id FROM orders WHERE 1 = 0";
     /// The order of a purchase exists, with the same user and voucher.
     PurchaseOrder = "SELECT order_id AS id FROM purchases WHERE NOT EXISTS (SELECT 1 FROM orders WHERE orders.id = order_id
         AND orders.user_id = purchases.user_id AND orders.voucher_id = purchases.voucher_id)";

@@ -114,6 +114,8 @@ codes! {
     LetterInstants = "LETTER_INSTANTS", "死信的处理时间", "dead letter's instants";
     /// A dead letter is an order if and only if it was replayed.
     LetterOrder = "LETTER_ORDER", "死信与订单", "dead letter and order";
+    /// An order is in the list of its user, once.
+    OrderListed = "ORDER_LISTED", "用户订单列表中的订单", "order in its user's list";
     /// A purchase's order is of the same user and voucher.
     PurchaseOrder = "PURCHASE_ORDER", "购买请求的订单", "purchase's order";
     /// An outbox entry releases the unit of a closed order or dead letter.

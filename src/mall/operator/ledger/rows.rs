@@ -18,6 +18,7 @@ pub(super) fn describe(check: RowCheck) -> (Code, Kind, &'static str) {
         R::SaleVoucher => (Code::SaleVoucher, Kind::Sale, "an existing voucher"),
         R::SaleLimit => (Code::SaleLimit, Kind::Sale, "initial units and stock, or neither"),
         R::StockChange => (Code::StockChange, Kind::StockChange, "a sale, and no more than was asked for"),
+        R::OrderListed => (Code::OrderListed, Kind::Order, "an entry in its user's list, and no other"),
         R::PurchaseOrder => (Code::PurchaseOrder, Kind::Order, "an order of the same user and voucher"),
         R::OutboxOrder => (
             Code::OutboxOrder,

@@ -38,6 +38,9 @@ async fn orders_are_found_by_each_part_of_a_filter_and_by_all(w: &World) {
         (of(2), &[4, 1]),
         (of(9), &[]),
         (of(u64::MAX), &[]),
+        (OrderFilter { status: Some(OrderStatus::Cancelled), ..of(2) }, &[4]),
+        (OrderFilter { status: Some(OrderStatus::Unpaid), ..of(2) }, &[1]),
+        (OrderFilter { status: Some(OrderStatus::Paid), ..of(2) }, &[]),
         (sale(0), &[2, 1, 0]),
         (sale(1), &[5, 4, 3]),
         (OrderFilter { voucher: Some(VoucherId::new(404)), ..all }, &[]),
@@ -53,6 +56,9 @@ async fn orders_are_found_by_each_part_of_a_filter_and_by_all(w: &World) {
         assert_eq!(found(w, filter, Page::new(1, 10)).await, (expected, total), "{filter:?}");
     }
     assert_eq!(found(w, all, Page::new(2, 4)).await, (vec![ids[1], ids[0]], 6));
+    assert_eq!(found(w, of(2), Page::new(1, 1)).await, (vec![ids[4]], 2));
+    assert_eq!(found(w, of(2), Page::new(2, 1)).await, (vec![ids[1]], 2));
+    assert_eq!(found(w, of(2), Page::new(3, 1)).await, (vec![], 2));
     assert_eq!(found(w, all, Page::new(3, 4)).await, (vec![], 6));
 }
 

@@ -47,7 +47,8 @@ pub(super) fn count(
         .collect::<rusqlite::Result<_>>()?;
     let mut counts: BTreeMap<VoucherId, OrderCounts> = BTreeMap::new();
     let mut buyers: HashMap<u64, Buyers> = HashMap::new();
-    let filter = if only.is_some() { "WHERE voucher_id = ?1" } else { "WHERE ?1 IS NULL" };
+    // The unary plus keeps SQLite from the index of vouchers, which leads to the rows in the order of users.
+    let filter = if only.is_some() { "WHERE +voucher_id = ?1" } else { "WHERE ?1 IS NULL" };
     let mut select = conn.prepare_cached(&format!(
         "SELECT voucher_id, status, user_id FROM orders {filter} AND id BETWEEN ?2 AND ?3"
     ))?;

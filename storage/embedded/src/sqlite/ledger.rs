@@ -14,7 +14,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::Database;
 use super::columns::{after, get_id, get_time, get_time_if_any, id};
-use super::sign_blocks;
+use super::{orders_by_user, sign_blocks};
 
 pub(crate) struct EmbeddedLedgerRows(Database);
 
@@ -46,12 +46,18 @@ impl LedgerRows for EmbeddedLedgerRows {
     async fn broken(&self, check: RowCheck, max: u32) -> Result<Violations, StoreError> {
         let job = move |conn: &Connection| {
             let mut broken = broken(conn, check.sql(), max)?;
-            if check == RowCheck::SignInUser {
-                sign_blocks(conn, max, &mut broken)?;
+            match check {
+                RowCheck::SignInUser => sign_blocks(conn, max, &mut broken)?,
+                RowCheck::OrderListed => broken = orders_by_user::disagreements(conn, max)?,
+                _ => {}
             }
             Ok(broken)
         };
-        self.0.read("check of rows", job).await
+        let broken = self.0.read("check of rows", job).await?;
+        if check == RowCheck::OrderListed && broken.count > 0 {
+            self.0.write("request a rebuild", orders_by_user::request_rebuild).await?;
+        }
+        Ok(broken)
     }
 
     async fn gone(&self) -> Result<BTreeMap<&'static str, u64>, StoreError> {

@@ -80,6 +80,11 @@ pub(super) fn put(conn: &Connection, name: &str, value: &str) -> rusqlite::Resul
     .map(drop)
 }
 
+/// Removes a named value.
+pub(super) fn remove(conn: &Connection, name: &str) -> rusqlite::Result<()> {
+    conn.prepare_cached("DELETE FROM meta WHERE name = ?1")?.execute([name]).map(drop)
+}
+
 fn mark(conn: &Connection, name: &str) -> rusqlite::Result<u64> {
     get(conn, name)?.map_or(Ok(0), |text| number(&text))
 }

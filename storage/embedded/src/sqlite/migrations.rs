@@ -4,6 +4,8 @@
 
 use rusqlite::Connection;
 
+use super::orders_by_user;
+
 const VERSIONS: &[&str] = &[
     include_str!("migrations/0001_sales.sql"),
     include_str!("migrations/0002_outbox.sql"),
@@ -38,7 +40,11 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0031_judgement.sql"),
     include_str!("migrations/0032_units_per_user.sql"),
     include_str!("migrations/0033_terms_token.sql"),
+    include_str!("migrations/0034_orders_by_user.sql"),
 ];
+
+/// Work of a version that SQL cannot express, done in the transaction of its file.
+const CODE: &[(i64, fn(&Connection) -> rusqlite::Result<()>)] = &[(34, orders_by_user::rebuild)];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.
 pub(super) const NEWEST: i64 = VERSIONS.len() as i64;
@@ -46,11 +52,19 @@ pub(super) const NEWEST: i64 = VERSIONS.len() as i64;
 /// Migrates the database to the newest version, each step in a separate transaction. No effect if up to
 /// date.
 pub(super) fn apply(conn: &Connection) -> rusqlite::Result<()> {
+    apply_through(conn, NEWEST)
+}
+
+/// Migrates the database to `newest`.
+pub(super) fn apply_through(conn: &Connection, newest: i64) -> rusqlite::Result<()> {
     let has: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    for (version, sql) in (1..).zip(VERSIONS) {
+    for (version, sql) in (1..=newest).zip(VERSIONS) {
         if version > has {
             let step = conn.unchecked_transaction()?;
             step.execute_batch(sql)?;
+            for (_, work) in CODE.iter().filter(|(of, _)| *of == version) {
+                work(&step)?;
+            }
             step.pragma_update(None, "user_version", version)?;
             step.commit()?;
         }

@@ -36,8 +36,12 @@ mod meta;
 mod migrations;
 mod notes;
 mod opening;
+mod order_lists;
+#[cfg(test)]
+mod order_lists_tests;
 mod order_rows;
 mod orders;
+mod orders_by_user;
 #[cfg(test)]
 mod orders_tests;
 mod outbox;

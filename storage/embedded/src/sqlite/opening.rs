@@ -10,12 +10,11 @@ use mallbox_storage::{Durability, OpenError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 
-use super::migrations;
-use super::{checkpoint, meta};
+use super::{checkpoint, meta, migrations, orders_by_user};
 use crate::disk::Disk;
 
 /// `mall`: distinguishes a mall's database from other SQLite files.
-const APPLICATION_ID: i64 = 0x6D61_6C6C;
+pub(super) const APPLICATION_ID: i64 = 0x6D61_6C6C;
 /// Size limit of the full check in bytes. The check reads every page; a larger file would delay the start
 /// by more than about a second.
 const CHECK_BELOW_BYTES: u64 = 256 << 20;
@@ -97,6 +96,9 @@ fn open_as_is(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened
         check(&writer, path)?;
     }
     migrations::apply(&writer).map_err(|error| explain(path, error))?;
+    if sharing == Sharing::File {
+        orders_by_user::rebuild_if_requested(&writer).map_err(|error| explain(path, error))?;
+    }
     let is_marked = sharing == Sharing::File;
     if is_marked {
         mark(&writer).map_err(|error| explain(path, error))?;

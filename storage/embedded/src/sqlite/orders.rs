@@ -1,9 +1,9 @@
 //! The [`Orders`] port on SQLite.
 //!
-//! The unique index on user, voucher and slot is the second lock of a sale, finds a buyer's order, and
-//! lists the orders of a user.
+//! The unique index on voucher, user and slot is the second lock of a sale, and finds a buyer's order. The
+//! orders of a user come from [`orders_by_user`](super::orders_by_user).
 //!
-//! Reasons and figures: `storage/decisions/0015-one-index-on-orders.md`.
+//! Reasons and figures: `storage/decisions/0036-orders-by-user-in-sorted-runs.md`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, OrderStatus, Orders, Page,
-    PersistOutcome, PurchaseOutcome, StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
+    DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, Orders, Page, PersistOutcome,
+    PurchaseOutcome, StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
 };
-use rusqlite::{Connection, ToSql, params};
+use rusqlite::{Connection, params};
 
 use super::columns::{after, get_count, get_id, get_time, id};
 use super::meta::LogMarks;
-use super::order_rows::{self, SELECT, by_id, holdings, order};
-use super::{Database, counts, dead_letter_rows, holders, meta, persist, purchases, steps};
+use super::order_rows::{self, by_id, holdings};
+use super::{Database, counts, dead_letter_rows, holders, meta, order_lists, persist, purchases, steps};
 use crate::settled::Settled;
 
 pub(crate) struct EmbeddedOrders {
@@ -104,16 +104,11 @@ impl Orders for EmbeddedOrders {
     }
 
     async fn of_user(&self, user: UserId, page: Page) -> Result<Vec<Order>, StoreError> {
-        let job = move |conn: &Connection| {
-            conn.prepare_cached(&format!("{SELECT} WHERE user_id = ?1 ORDER BY id DESC LIMIT ?2 OFFSET ?3"))?
-                .query_map(params![id(user.get()), page.size(), id(page.skipped())], order)?
-                .collect()
-        };
-        self.database.read("orders of user", job).await
+        self.database.read("orders of user", move |conn| order_lists::of_user(conn, user, page)).await
     }
 
     async fn find(&self, filter: OrderFilter, page: Page) -> Result<(Vec<Order>, u64), StoreError> {
-        self.database.read("find orders", move |conn| find(conn, &filter, page)).await
+        self.database.read("find orders", move |conn| order_lists::find(conn, &filter, page)).await
     }
 
     async fn holding(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
@@ -193,48 +188,6 @@ fn marks(settled: &Settled, claims: &[LoggedClaim]) -> LogMarks {
     claims.dedup_by_key(|logged| logged.position);
     let acked = claims.last().map_or(0, |logged| logged.position.major);
     LogMarks { applied: settled.mark_with(&claims), acked }
-}
-
-fn find(conn: &Connection, filter: &OrderFilter, page: Page) -> rusqlite::Result<(Vec<Order>, u64)> {
-    let mut wheres = vec!["TRUE"];
-    if filter.user.is_some() {
-        wheres.push("user_id = :user");
-    }
-    if filter.voucher.is_some() {
-        wheres.push("voucher_id = :voucher");
-    }
-    // An ordinary voucher has no range, and a user's orders are found by another index.
-    let ends = filter.voucher.filter(|_| filter.user.is_none()).map(|voucher| holders::ends(conn, voucher));
-    let ends = ends.transpose()?.flatten();
-    if ends.is_some() {
-        wheres.push("id BETWEEN :first AND :last");
-    }
-    match filter.status {
-        None => {}
-        // The literal 1 lets SQLite use its partial index of unpaid orders.
-        Some(OrderStatus::Unpaid) => wheres.push("status = 1"),
-        Some(_) => wheres.push("status = :status"),
-    }
-    let wheres = wheres.join(" AND ");
-    let (user, voucher) = (filter.user.map(|user| id(user.get())), filter.voucher.map(|one| id(one.get())));
-    let (first, last) = ends.unzip();
-    let status = filter.status.map(|status| status as u8);
-    let all: [(&str, &dyn ToSql); 7] = [
-        (":user", &user),
-        (":voucher", &voucher),
-        (":first", &first),
-        (":last", &last),
-        (":status", &status),
-        (":size", &page.size()),
-        (":skipped", &id(page.skipped())),
-    ];
-    let named = |sql: &str| all.into_iter().filter(|(name, _)| sql.contains(name)).collect::<Vec<_>>();
-    let sql = format!("{SELECT} WHERE {wheres} ORDER BY id DESC LIMIT :size OFFSET :skipped");
-    let mut select = conn.prepare_cached(&sql)?;
-    let orders = select.query_map(&*named(&sql), order)?.collect::<rusqlite::Result<_>>()?;
-    let sql = format!("SELECT COUNT(*) FROM orders WHERE {wheres}");
-    let total = conn.prepare_cached(&sql)?.query_row(&*named(&sql), |row| get_count(row, 0))?;
-    Ok((orders, total))
 }
 
 /// Returns the highest count encoded by [`OrderId::compose`], per day. An imported order may have an id of

@@ -155,10 +155,18 @@ async fn the_holder_of_each_unit_is_found() {
 async fn lists_are_read_from_their_indexes() {
     let w = world(1).await;
     for (sql, index) in [
-        ("SELECT id FROM orders WHERE user_id = 1 ORDER BY id DESC LIMIT 5", "orders_by_user"),
         (
             "SELECT id FROM orders WHERE user_id = 1 AND voucher_id = 2 AND slot BETWEEN -254 AND 0",
-            "orders_by_user",
+            "orders_by_voucher (voucher_id=? AND user_id=? AND slot>? AND slot<?)",
+        ),
+        ("SELECT COUNT(*) FROM orders WHERE voucher_id = 2", "COVERING INDEX orders_by_voucher"),
+        (
+            "SELECT user_id FROM orders WHERE id BETWEEN 5 AND 9 AND +voucher_id = 1 AND status NOT IN (4, 6)",
+            "SEARCH orders USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+        ),
+        (
+            "SELECT MAX(place) FROM order_chunks WHERE place BETWEEN 5 AND 9",
+            "SEARCH order_chunks USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
         ),
         (
             "SELECT id, deadline_ms FROM orders WHERE status = 1 AND id > 7 ORDER BY id LIMIT 5",

@@ -9,8 +9,9 @@ use mallbox_storage::{
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Database;
-use super::columns::{get_count, get_id, get_known, get_time, get_time_if_any, id};
+use super::columns::{get_id, get_known, get_time, get_time_if_any, id};
 use super::errors::unreadable;
+use super::order_lists::count_of_user;
 use super::{comments, notes, picture_files, review_rows, second_factors, users, vote_rows};
 
 pub(crate) struct EmbeddedPersonalData(Database);
@@ -112,20 +113,15 @@ fn delete(
     if acts && !users::has_other_operator(conn, user)? {
         return Ok(DeleteOutcome::LastOperator);
     }
-    if orders(conn, user, OrderStatus::Unpaid)? > 0 {
+    if count_of_user(conn, user, OrderStatus::Unpaid)? > 0 {
         return Ok(DeleteOutcome::HasUnpaid);
     }
-    match (paid, orders(conn, user, OrderStatus::Paid)?) {
+    match (paid, count_of_user(conn, user, OrderStatus::Paid)?) {
         (PaidOrders::Forfeit, _) | (PaidOrders::Keep, 0) => {}
         (PaidOrders::Keep, count) => return Ok(DeleteOutcome::HasPaid(count)),
     }
     erase(conn, key, now)?;
     Ok(DeleteOutcome::Deleted)
-}
-
-fn orders(conn: &Connection, user: UserId, status: OrderStatus) -> rusqlite::Result<u64> {
-    conn.prepare_cached("SELECT COUNT(*) FROM orders WHERE user_id = ?1 AND status = ?2")?
-        .query_row(params![id(user.get()), status as u8], |row| get_count(row, 0))
 }
 
 fn erase(conn: &Connection, user: i64, now: Timestamp) -> rusqlite::Result<()> {

@@ -4,9 +4,9 @@ use mallbox_storage::backend::{AcceptedOrder, Numbered as _};
 use mallbox_storage::{Order, OrderId, OrderStatus, PurchaseOutcome, Timestamp, UserId, VoucherId};
 use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 
-use super::columns::{get_count, get_id, id};
+use super::columns::{get_id, id};
 use super::errors::refuse;
-use super::{event_rows, order_rows};
+use super::{event_rows, order_lists, order_rows, orders_by_user};
 
 /// Inserts an order in the caller's transaction, unless the request was made before or the buyer has
 /// `unpaid_max` unpaid orders.
@@ -27,7 +27,7 @@ pub(super) fn insert(
     if let Some(max) = unpaid_max
         && order.status == OrderStatus::Unpaid
         && order_rows::owner(conn, order.id)?.is_none()
-        && unpaid(conn, order.user)? >= u64::from(max)
+        && order_lists::count_of_user(conn, order.user, OrderStatus::Unpaid)? >= u64::from(max)
     {
         return Ok(PurchaseOutcome::TooManyUnpaid);
     }
@@ -49,12 +49,6 @@ pub(super) fn insert(
 fn is_deleted(conn: &Connection, user: UserId) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM users WHERE id = ?1 AND deleted_ms IS NOT NULL")?
         .exists([id(user.get())])
-}
-
-/// Counts the unpaid orders of a user.
-fn unpaid(conn: &Connection, user: UserId) -> rusqlite::Result<u64> {
-    conn.prepare_cached("SELECT COUNT(*) FROM orders WHERE user_id = ?1 AND status = ?2")?
-        .query_row(params![id(user.get()), OrderStatus::Unpaid as u8], |row| get_count(row, 0))
 }
 
 /// Returns the order bought by a request with the given idempotency key.
@@ -109,5 +103,6 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
         ":refunded": order.refunded.map(Timestamp::as_millis),
         ":payment": order.payment.number(),
     })?;
+    orders_by_user::add(conn, [(order.user, order.id)])?;
     event_rows::write(conn, order.created, || AcceptedOrder::of(order).events(order.created))
 }

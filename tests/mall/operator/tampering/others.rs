@@ -315,6 +315,11 @@ pub const OF_SQLITE: &[Kind] = &[
         "INSERT INTO vouchers SELECT * FROM kept; DROP TABLE kept",
         "ROWS_GONE",
     ),
+    kind(
+        "CREATE TABLE kept AS SELECT * FROM order_tail; DELETE FROM order_tail",
+        "INSERT INTO order_tail SELECT * FROM kept; DROP TABLE kept",
+        "ORDER_LISTED",
+    ),
     update!("sign_blocks", "made_up = X'80'", "made_up = X''", "SIGN_IN_USER"),
     update!(
         "sign_blocks",

@@ -13,6 +13,7 @@ use rusqlite::{Connection, params};
 use super::super::columns::{get_id, id};
 use super::super::credits;
 use super::super::orders::highest_counts;
+use super::super::orders_by_user;
 use super::super::sequences::reserve_through;
 use super::super::{picture_files, settings, shop_ratings};
 use super::insert::SaleIds;
@@ -52,6 +53,7 @@ pub(super) fn finish(
     write_payments(conn)?;
     credits::add_imported(conn, end.now)?;
     shop_ratings::bring_imported_along(conn)?;
+    orders_by_user::rebuild(conn)?;
     for (day, highest) in highest_counts(conn)? {
         reserve_through(conn, ORDER_NUMBERS, day, highest)?;
     }
@@ -223,7 +225,7 @@ fn dead_letter_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Op
     let pairs: Vec<(i64, i64)> = conn
         .prepare(
             "SELECT user_id, voucher_id FROM orders WHERE voucher_id IN (SELECT voucher_id FROM sales)
-             GROUP BY user_id, voucher_id HAVING COUNT(*) > 1",
+             GROUP BY voucher_id, user_id HAVING COUNT(*) > 1",
         )?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
