@@ -230,9 +230,9 @@ fn unsettled(content: &Content, witness: &LogEvidence, database: &Database) -> R
 
 type Unsettled = (Arc<Settled>, Arc<Pending>, Arc<Queue>);
 
-/// Returns whether a mall with [`Durability::Power`](mallbox_storage::Durability::Power) in `dir` would write
-/// its order log directly (`O_DIRECT`), and not through the page cache. Tries it in a directory that it removes
-/// again.
+/// Returns whether a mall with [`Durability::Power`](mallbox_storage::Durability::Power) in `dir` would
+/// write its order log directly (`O_DIRECT`), and not through the page cache. Tries it in a directory that
+/// it removes again.
 ///
 /// # Errors
 /// The file system refuses a call.

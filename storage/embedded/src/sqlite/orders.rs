@@ -3,7 +3,7 @@
 //! The unique index on voucher, user and slot is the second lock of a sale, and finds a buyer's order. The
 //! orders of a user come from [`orders_by_user`](super::orders_by_user).
 //!
-//! Reasons and figures: `storage/decisions/0036-orders-by-user-in-sorted-runs.md`.
+//! Reasons and figures: `storage/decisions/0037-orders-by-user-in-sorted-runs.md`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -10,7 +10,7 @@
 //! and a transaction sees the orders that it inserted itself. The tail follows the order of insertion: order
 //! ids may arrive in any order.
 //!
-//! Reasons and figures: `storage/decisions/0036-orders-by-user-in-sorted-runs.md`.
+//! Reasons and figures: `storage/decisions/0037-orders-by-user-in-sorted-runs.md`.
 
 mod check;
 mod entry;
