@@ -51,7 +51,7 @@ async fn run(orders: u64, dir: PathBuf) {
         let (storage, stop) = (storage.clone(), Arc::clone(&stop));
         async move {
             // The clock as a seed: a directory that is kept may be measured again.
-            let sale = 1_000_000 + began.elapsed().as_nanos() as u64 % 1_000_000;
+            let sale = 1_000_000 + u64::from(began.elapsed().subsec_nanos() % 1_000_000);
             let mut batch = orders / BATCH;
             while !stop.load(Ordering::Relaxed) {
                 write(&storage, users, batch, sale).await;

@@ -43,8 +43,10 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0034_orders_by_user.sql"),
 ];
 
+type Work = fn(&Connection) -> rusqlite::Result<()>;
+
 /// Work of a version that SQL cannot express, done in the transaction of its file.
-const CODE: &[(i64, fn(&Connection) -> rusqlite::Result<()>)] = &[(34, orders_by_user::rebuild)];
+const CODE: &[(i64, Work)] = &[(34, orders_by_user::rebuild)];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.
 pub(super) const NEWEST: i64 = VERSIONS.len() as i64;

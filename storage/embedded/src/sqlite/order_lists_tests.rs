@@ -154,20 +154,20 @@ async fn surplus_orders_of_a_batch_are_not_listed() {
 /// become runs and runs are merged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn readers_see_every_acknowledged_order_once() {
-    const USERS: u64 = 7;
+    const USERS: usize = 7;
     let w = world().await;
-    let acknowledged = Arc::new(Mutex::new(vec![HashSet::new(); USERS as usize]));
+    let acknowledged = Arc::new(Mutex::new(vec![HashSet::new(); USERS]));
     let stop = Arc::new(AtomicBool::new(false));
     let mut readers = Vec::new();
     for reader in 0..3 {
         let (orders, acknowledged, stop) =
             (Arc::clone(&w.orders), Arc::clone(&acknowledged), Arc::clone(&stop));
         readers.push(tokio::spawn(async move {
-            let mut reads = 0_u64;
+            let mut reads = 0;
             while !stop.load(Ordering::SeqCst) {
                 let user = (reads + reader) % USERS;
-                let before: HashSet<u64> = acknowledged.lock()[user as usize].clone();
-                let list = orders.of_user(UserId::new(user), Page::new(1, 10_000)).await.unwrap();
+                let before: HashSet<u64> = acknowledged.lock()[user].clone();
+                let list = orders.of_user(UserId::new(user as u64), Page::new(1, 10_000)).await.unwrap();
                 let ids: Vec<u64> = list.iter().map(|order| order.id.get()).collect();
                 assert!(ids.is_sorted_by(|a, b| a > b), "twice: {ids:?}");
                 let seen: HashSet<u64> = ids.into_iter().collect();
@@ -177,11 +177,12 @@ async fn readers_see_every_acknowledged_order_once() {
             reads
         }));
     }
-    for order in 1..=3_000_u64 {
+    for order in 1..=3_000_usize {
         // Ids in no order, some below those before.
-        let (user, id) = (order % USERS, order * 7_919 % 3_001);
-        let _ = w.orders.insert(&purchase(w.voucher, UserId::new(user), id), None, None).await.unwrap();
-        acknowledged.lock()[user as usize].insert(id);
+        let (user, id) = (order % USERS, order as u64 * 7_919 % 3_001);
+        let _ =
+            w.orders.insert(&purchase(w.voucher, UserId::new(user as u64), id), None, None).await.unwrap();
+        acknowledged.lock()[user].insert(id);
     }
     stop.store(true, Ordering::SeqCst);
     for reader in readers {
