@@ -7,6 +7,7 @@ mod bench;
 mod control_calls;
 mod demo;
 mod doctor;
+mod downgrade;
 mod events;
 mod fixture;
 mod import;
@@ -84,6 +85,8 @@ enum Command {
     Archive(archive::Archive),
     /// Reports versions, directory, limits, clock, and the time of a durable write.
     Doctor(doctor::Doctor),
+    /// Makes the directory of a stopped mall readable by the version before.
+    Downgrade(downgrade::Downgrade),
     /// Runs a throw-away mall for tests in any language; prints its address as a line of JSON.
     Fixture(fixture::Fixture),
     /// Shows who oversells: a page whose buttons run every way of selling on this machine.
@@ -133,6 +136,7 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
         Command::Events(events) => events::run(events, l).map(|()| true),
         Command::Archive(archive) => archive::run(archive, l),
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
+        Command::Downgrade(downgrade) => downgrade::run(&downgrade, l).map(|()| true),
         Command::Fixture(fixture) => {
             fixture::run(fixture, requested.map_or(Language::Zh, Language::from)).map(|()| true)
         }

@@ -96,7 +96,8 @@ fn one_that_is_killed_leaves_an_empty_mall_and_needed_little_memory() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let peak = import.peak_kib();
-    assert!(peak < 80 << 10, "{peak} KiB");
+    // The pages of the program itself count, in a debug build half of them; the long line would add 40 MiB.
+    assert!(peak < 96 << 10, "{peak} KiB");
     import.0.kill().unwrap();
     import.0.wait().unwrap();
     drop(import);

@@ -18,6 +18,7 @@ mod deadlines;
 mod disk;
 mod disk_faults;
 mod event_streams;
+mod evidence;
 #[cfg(test)]
 mod feed_tests;
 #[cfg(any(test, fuzzing))]
@@ -47,6 +48,7 @@ mod stock;
 mod thread_shard;
 mod upkeep;
 mod waiting_rooms;
+mod way_back;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -57,7 +59,8 @@ use mallbox_storage_wal::WriteMode;
 
 use self::disk::Disk;
 pub use self::disk_faults::DiskFaults;
-use self::journal::contents::{CleanStop, Content, LogEvidence};
+use self::evidence::{LOG_ID, unusable, witness};
+use self::journal::contents::{Content, LogEvidence};
 use self::journal::recovery::{self, Recovered};
 use self::journal::{Collaborators, Journal, RECOVERED_GROUP, StartHold, WriteBlock};
 pub use self::options::EmbeddedOptions;
@@ -67,8 +70,7 @@ use self::random::random_id;
 use self::settled::Settled;
 use self::sqlite::Database;
 pub use self::sqlite::payment_mode_in;
-
-const LOG_ID: &str = "order-log.id";
+pub use self::way_back::downgrade;
 
 /// Opens a data directory. Reads all of the files, on a blocking thread.
 pub async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError> {
@@ -86,6 +88,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let database = Database::open(&record, options.durability, options.disk_faults.clone())?;
     let broken = |error: StoreError| unusable(&record, error);
     let witness = witness(&database).map_err(broken)?;
+    way_back::make_good(&log_dir, &witness)?;
     let disk = Disk::new(&log_dir, options.disk_faults.clone());
     let mut log =
         recovery::recover(&disk, &witness, options.durability, options.accept_lost_log, random_id())?;
@@ -139,18 +142,6 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     })
 }
 
-/// Returns the error for a database that was opened but then could not be read or written.
-fn unusable(record: &Path, error: StoreError) -> OpenError {
-    let path = record.to_owned();
-    if error.is_transient() {
-        let is_full = matches!(error, StoreError::Full { .. });
-        let kind = if is_full { std::io::ErrorKind::StorageFull } else { std::io::ErrorKind::Other };
-        let source = std::io::Error::new(kind, error);
-        return OpenError::Io { path, what: "cannot be read or written at present", source };
-    }
-    OpenError::DamagedRecord { path, detail: error.to_string() }
-}
-
 /// Records in the database that the log must exist from now on, and that the last stop no longer counts as
 /// clean. Runs before the first write to the log. If the disk has no room for the two rows, the log is held
 /// until there is room.
@@ -194,18 +185,6 @@ fn open_log(log: &mut Recovered, log_dir: &Path) -> Result<Option<StartHold>, Op
         }
         opened => opened.map(|()| None),
     }
-}
-
-/// Reads the evidence about the log from the database.
-fn witness(database: &Database) -> Result<LogEvidence, StoreError> {
-    let marks = database.log_marks()?;
-    let log_id = database.setting_blocking(LOG_ID)?.and_then(|text| text.parse().ok());
-    let stop = database.setting_blocking(upkeep::STOP)?;
-    let clean_stop = stop.as_deref().and_then(|text| text.split_once(' ')).and_then(|(last, pending)| {
-        Some(CleanStop { last_commit: last.parse().ok()?, pending: pending.parse().ok()? })
-    });
-    let checkpoint = database.log_checkpoint()?;
-    Ok(LogEvidence { log_id, applied: marks.applied, seen: marks.acked, clean_stop, checkpoint })
 }
 
 /// Collects the claims of the log that are neither orders nor dead letters: counted, indexed, and queued

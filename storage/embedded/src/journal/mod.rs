@@ -8,7 +8,7 @@
 //!   the store as it is kept. [`new_store`]: a new one. [`store`]: sled and its sole owner. [`codec`]:
 //!   claims as bytes in it. [`files`]: its files without sled.
 //! - [`recovery`]: the log at start, with its [`opening`]. [`found`]: what is found of it. [`contents`]: the
-//!   contents of the store. [`loss`]: a damaged log.
+//!   contents of the store. [`loss`]: a damaged log. [`former`]: the log as the version before wrote it.
 //!
 //! A claim exists in the write-ahead log or in the database at every instant. The store is a second place,
 //! for what the write-ahead log does not keep: it may fail or disappear. After a failed write or sync
@@ -21,6 +21,7 @@ mod codec;
 pub(crate) mod commit;
 pub(crate) mod contents;
 mod files;
+pub(crate) mod former;
 mod found;
 mod kept_store;
 mod log_wal;

@@ -140,7 +140,7 @@ fn without_room(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered
 }
 
 /// Converts a fault of the store to an error. A refusal of the system is reported as such.
-fn explained(log_dir: &Path, fault: &StoreFault) -> OpenError {
+pub(super) fn explained(log_dir: &Path, fault: &StoreFault) -> OpenError {
     let path = log_dir.to_owned();
     let source = fault.refusal().unwrap_or_else(|| io::Error::other(fault.to_string()));
     OpenError::Io { path, what: "cannot read or write the order log", source }

@@ -40,6 +40,11 @@ pub(super) fn note_log_checkpoint(conn: &Connection, checkpoint: u64, applied: u
     raise(conn, LOG_CHECKPOINT, checkpoint)
 }
 
+/// Forgets the checkpoint, for the version before, which has none.
+pub(super) fn forget_log_checkpoint(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute("DELETE FROM meta WHERE name = ?1", [LOG_CHECKPOINT]).map(drop)
+}
+
 fn raise(conn: &Connection, name: &str, mark: u64) -> rusqlite::Result<()> {
     let mut raise = conn.prepare_cached(
         "INSERT INTO meta (name, value) VALUES (?1, ?2)

@@ -8,7 +8,10 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::Database;
 use super::columns::payment_setting;
-use super::meta::{LogMarks, get, log_checkpoint, log_marks, note_log_checkpoint, put};
+use super::meta::{
+    LogMarks, forget_log_checkpoint, get, log_checkpoint, log_marks, note_log_checkpoint, put,
+};
+use super::migrations::undo_newest;
 
 impl Database {
     /// Returns a setting; `None` if never stored.
@@ -66,6 +69,17 @@ impl Database {
         let job = move |conn: &Connection| note_log_checkpoint(conn, checkpoint, applied);
         self.write_blocking("note log checkpoint", job)?;
         self.sync_relaxed()
+    }
+}
+
+impl Database {
+    /// Changes the schema to that of the version before. Blocks. Nothing else may be called afterwards but
+    /// [`close`](Self::close).
+    pub(crate) fn to_former_schema(&self) -> Result<(), StoreError> {
+        self.write_blocking("former schema", |conn| {
+            forget_log_checkpoint(conn)?;
+            undo_newest(conn)
+        })
     }
 }
 

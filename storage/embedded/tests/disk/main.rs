@@ -6,4 +6,5 @@ mod durable;
 mod memory;
 mod starts;
 mod troubles;
+mod way_back;
 mod world;

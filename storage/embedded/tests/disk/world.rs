@@ -61,6 +61,11 @@ impl World {
         self.closed().await.open().await
     }
 
+    /// The directory of the mall.
+    pub fn dir(&self) -> &Path {
+        &self.options.dir
+    }
+
     /// Stops the mall and keeps the directory.
     pub async fn closed(self) -> Closed {
         self.storage.base.upkeep.close().await.unwrap();
