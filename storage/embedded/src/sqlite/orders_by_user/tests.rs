@@ -95,8 +95,11 @@ fn every_kind_of_damage_is_found_and_named() {
 
 #[test]
 fn a_damaged_run_stops_no_insertion() {
-    // Unsorted, and beyond the begin of the next chunk.
-    for damage in [TURNED, "UPDATE order_chunks SET place = place - 1"] {
+    // Unsorted, out of place, and one whose merge SQLite refuses.
+    let refused = "CREATE TRIGGER refused BEFORE INSERT ON order_chunks
+        WHEN (SELECT level FROM order_runs WHERE run = NEW.place >> 40) > 0
+        BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    for damage in [TURNED, "UPDATE order_chunks SET place = place - 1", refused] {
         let conn = filled();
         conn.execute_batch(damage).unwrap();
         let before = disagreements(&conn, 0).unwrap().count;
