@@ -16,21 +16,15 @@ pub(super) fn make(
     durability: Durability,
     content: &Content,
 ) -> Result<Store, StoreFault> {
-    let made = fill(log_dir, generation, id, durability, content);
+    let made = fill(|| Store::create(log_dir, generation, id, durability), content);
     if made.is_err() {
         Store::discard(log_dir, generation);
     }
     made
 }
 
-fn fill(
-    log_dir: &Path,
-    generation: u64,
-    id: u64,
-    durability: Durability,
-    content: &Content,
-) -> Result<Store, StoreFault> {
-    let store = Store::create(log_dir, generation, id, durability)?;
+fn fill(create: impl FnOnce() -> Result<Store, StoreFault>, content: &Content) -> Result<Store, StoreFault> {
+    let store = create()?;
     for (number, claims) in &content.commits {
         store.write(Some((*number, claims)), &[], &[])?;
     }

@@ -3,36 +3,16 @@
 use std::fs;
 use std::path::PathBuf;
 
-use mallbox_storage::sessions::TokenHash;
-use mallbox_storage::{ClaimOutcome, Durability, LogLoss, NewSession, OpenError, StoreError, UserId};
+use mallbox_storage::{ClaimOutcome, Durability, LogLoss, OpenError, StoreError, UserId};
 
+use crate::left::{CLAIMS, TOKEN, has_everything, left};
 use crate::world::{Closed, HOUR, NOON, World};
-
-const TOKEN: TokenHash = TokenHash([7; 32]);
-const CLAIMS: u64 = 300;
-
-/// A cleanly stopped mall with a logged-in user and accepted claims, none of them an order yet.
-async fn left() -> Closed {
-    let world = World::open(Durability::Process).await;
-    world.storage.people.sessions.begin(TOKEN, &NewSession::of(UserId::new(1), HOUR), NOON).await.unwrap();
-    for user in 1..=CLAIMS {
-        assert_eq!(world.claim(user).await.unwrap(), ClaimOutcome::Accepted);
-    }
-    world.closed().await
-}
 
 /// The directory of the log's current store.
 fn store(closed: &Closed) -> PathBuf {
     let log = closed.dir().join("log");
     let current = fs::read_to_string(log.join("CURRENT")).unwrap();
     log.join(format!("store-{}", current.trim()))
-}
-
-async fn has_everything(world: &World) {
-    assert_eq!(world.taken().await, CLAIMS);
-    assert_eq!(world.storage.selling.order_log.state().await.pending, CLAIMS);
-    let found = world.storage.people.sessions.find(TOKEN, HOUR, NOON).await.unwrap();
-    assert_eq!(found.map(|session| session.user), Some(UserId::new(1)));
 }
 
 /// sled takes the unfinished snapshot for the newest one. A full disk or a power cut leaves such a snapshot

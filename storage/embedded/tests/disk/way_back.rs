@@ -4,31 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-use mallbox_storage::sessions::TokenHash;
-use mallbox_storage::{ClaimOutcome, Durability, NewSession, OpenError, UserId};
+use mallbox_storage::{Durability, OpenError};
 use mallbox_storage_embedded::downgrade;
 use rusqlite::Connection;
 
-use crate::world::{Closed, HOUR, NOON, World};
-
-const TOKEN: TokenHash = TokenHash([9; 32]);
-const CLAIMS: u64 = 120;
-
-/// A cleanly stopped mall with a logged-in user and accepted claims, none of them an order yet.
-async fn left() -> Closed {
-    let world = World::open(Durability::Process).await;
-    world.storage.people.sessions.begin(TOKEN, &NewSession::of(UserId::new(1), HOUR), NOON).await.unwrap();
-    for user in 1..=CLAIMS {
-        assert_eq!(world.claim(user).await.unwrap(), ClaimOutcome::Accepted);
-    }
-    world.closed().await
-}
-
-async fn has_everything(world: &World) {
-    assert_eq!(world.taken().await, CLAIMS);
-    let found = world.storage.people.sessions.find(TOKEN, HOUR, NOON).await.unwrap();
-    assert_eq!(found.map(|session| session.user), Some(UserId::new(1)));
-}
+use crate::left::{has_everything, left};
+use crate::world::World;
 
 fn version(dir: &Path) -> i64 {
     let database = Connection::open(dir.join("mall.sqlite")).unwrap();

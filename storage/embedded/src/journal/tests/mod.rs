@@ -355,6 +355,19 @@ fn number_in(error: &str) -> u64 {
     rest.split(' ').next().unwrap().parse().unwrap()
 }
 
+/// Copies a log, and flips a bit of one of its files: number `step` of so many places spread over the written
+/// part. Returns the copy and the place.
+fn flipped(dir: &TempDir, file: &str, step: usize, steps: usize) -> (TempDir, usize) {
+    let copy = TempDir::new().unwrap();
+    copy_dir(&log_dir(dir), &log_dir(&copy));
+    let path = log_dir(&copy).join(file);
+    let mut bytes = fs::read(&path).unwrap();
+    let place = step * used(&bytes) / steps;
+    bytes[place] ^= 1 << (step % 8);
+    fs::write(path, bytes).unwrap();
+    (copy, place)
+}
+
 /// Returns the length of the written part of a file: sled preallocates.
 fn used(content: &[u8]) -> usize {
     content.iter().rposition(|byte| *byte != 0).unwrap() + 1

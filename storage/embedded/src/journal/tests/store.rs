@@ -95,18 +95,11 @@ async fn a_store_older_than_its_checkpoint_is_made_anew() {
 async fn a_flipped_bit_in_the_store_costs_no_claim_and_no_start() {
     let dir = TempDir::new().unwrap();
     let witness = killed(&dir).await;
-    let db = log_dir(&dir).join("store-1/db");
-    let content = fs::read(&db).unwrap();
-    let used = used(&content);
     for step in 0..60 {
-        let copy = TempDir::new().unwrap();
-        copy_dir(&log_dir(&dir), &log_dir(&copy));
-        let mut spoilt = content.clone();
-        spoilt[step * used / 60] ^= 1 << (step % 8);
-        fs::write(log_dir(&copy).join("store-1/db"), spoilt).unwrap();
+        let (copy, place) = flipped(&dir, "store-1/db", step, 60);
         let recovered = find(&log_dir(&copy), &witness).unwrap();
         let whole = (20..80).all(|order| orders(&recovered).contains(&order));
-        assert!(whole, "byte {}: {:?}", step * used / 60, orders(&recovered));
+        assert!(whole, "byte {place}: {:?}", orders(&recovered));
         assert!(!keys(&recovered).contains(&"left".to_owned()), "a session that was ended is not back");
     }
 }
