@@ -152,10 +152,10 @@ fn expect_log(
 ) -> Result<Option<StartHold>, StoreError> {
     let (database, log_id) = (database.clone(), log.log_id.to_string());
     // A new write-ahead log begins behind the mark, and the store has all changes so far.
-    let checkpoint = witness.checkpoint.unwrap_or(witness.applied);
+    let checkpoint = witness.checkpoint.is_none().then_some(witness.applied);
     let expect = move || {
         database.put_setting_blocking(LOG_ID, &log_id)?;
-        database.note_log_checkpoint(checkpoint, 0)?;
+        checkpoint.map_or(Ok(()), |checkpoint| database.note_log_checkpoint(checkpoint, 0))?;
         database.put_setting_blocking(upkeep::STOP, "")
     };
     let shortage = match &log.shortage {

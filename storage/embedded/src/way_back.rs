@@ -6,7 +6,6 @@
 //! aside; one transaction changes the schema; what was put aside is removed.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use mallbox_storage::{Durability, OpenError};
@@ -14,7 +13,7 @@ use mallbox_storage::{Durability, OpenError};
 use crate::disk::Disk;
 use crate::evidence::{unusable, witness};
 use crate::journal::contents::LogEvidence;
-use crate::journal::{former, recovery};
+use crate::journal::{WAL, former, recovery, sync_all};
 use crate::lock::DirLock;
 use crate::random::random_id;
 use crate::sqlite::Database;
@@ -44,13 +43,13 @@ fn rewrite(dir: &Path) -> Result<(Database, DirLock), OpenError> {
     let disk = Disk::new(&log_dir, None);
     let recovered = recovery::recover(&disk, &witness, Durability::Power, None, random_id())?;
     former::write(&log_dir, recovered, &witness)?;
-    let (wal, aside) = (log_dir.join("wal"), aside(&log_dir));
+    let (wal, aside) = (log_dir.join(WAL), aside(&log_dir));
     let refused = |source| OpenError::Io {
         path: log_dir.clone(),
         what: "cannot put the write-ahead log aside",
         source,
     };
-    fs::rename(&wal, &aside).and_then(|()| sync(&log_dir)).map_err(refused)?;
+    fs::rename(&wal, &aside).and_then(|()| sync_all(&log_dir)).map_err(refused)?;
     database.to_former_schema().map_err(broken)?;
     fs::remove_dir_all(&aside).map_err(refused)?;
     Ok((database, lock))
@@ -66,7 +65,7 @@ pub(crate) fn make_good(log_dir: &Path, witness: &LogEvidence) -> Result<(), Ope
         Ok(false) => return Ok(()),
         // The schema was not changed yet.
         Ok(true) if witness.checkpoint.is_some() => {
-            fs::rename(&aside, log_dir.join("wal")).and_then(|()| sync(log_dir))
+            fs::rename(&aside, log_dir.join(WAL)).and_then(|()| sync_all(log_dir))
         }
         Ok(true) => fs::remove_dir_all(&aside),
         Err(error) => Err(error),
@@ -77,8 +76,4 @@ pub(crate) fn make_good(log_dir: &Path, witness: &LogEvidence) -> Result<(), Ope
 /// The write-ahead log between two steps.
 fn aside(log_dir: &Path) -> PathBuf {
     log_dir.join("wal.former")
-}
-
-fn sync(dir: &Path) -> io::Result<()> {
-    fs::File::open(dir)?.sync_all()
 }

@@ -13,7 +13,7 @@ use super::medium::LogMedium;
 use crate::disk::Disk;
 
 /// Name of the write-ahead log's directory in the order log's.
-pub(super) const WAL: &str = "wal";
+pub(crate) const WAL: &str = "wal";
 
 /// A write-ahead log that was read, and perhaps opened for writing.
 #[derive(Debug)]

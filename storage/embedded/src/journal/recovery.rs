@@ -99,21 +99,17 @@ fn in_place(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered, Op
     if found.store.is_none() && found.wal.found().is_new && store::last_generation(log_dir) > 0 {
         set_aside(log_dir)?;
     }
-    let Found { log_id, mut wal, store, changes, mut content, .. } = found;
-    if wal.found().is_new {
-        loss::fill_gaps(&mut content, witness);
-        wal.begin_with(loss::records(&content, witness));
-        if let Some(store) = &store {
+    let mut recovered = taken_over(found, witness, StoreAtStart::Open);
+    if recovered.wal.found().is_new {
+        if let StoreAtStart::Open(store) = &recovered.store {
             // The store of a former version has all changes, whatever its position.
             store.set_position(witness.last_known())?;
             store.sync()?;
         }
-        wal.opened()?;
+        recovered.wal.opened()?;
+        recovered.content.last_commit = recovered.wal.last();
     }
-    content.last_commit = wal.last().max(content.last_commit);
-    let entries = || content.entries.clone();
-    let store = store.map_or_else(|| StoreAtStart::Missing(entries()), StoreAtStart::Open);
-    Ok(Recovered { wal, store, changes, log_id, content, shortage: None })
+    Ok(recovered)
 }
 
 /// Reads a log whose disk has too little free space. The operator has to free space first, even for a
@@ -128,15 +124,19 @@ fn without_room(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered
     if !found.faults.is_empty() {
         return Err(OpenFault::Final(loss::refused(opening, &found)?));
     }
+    Ok(Recovered { shortage: Some(shortage), ..taken_over(found, witness, StoreAtStart::Copy) })
+}
+
+/// Takes over what was found of a log without faults. A new write-ahead log will begin with all of it.
+fn taken_over(found: Found, witness: &LogEvidence, kept: fn(Store) -> StoreAtStart) -> Recovered {
     let Found { log_id, mut wal, store, changes, mut content, .. } = found;
     if wal.found().is_new {
         loss::fill_gaps(&mut content, witness);
         wal.begin_with(loss::records(&content, witness));
     }
     content.last_commit = wal.last().max(content.last_commit);
-    let entries = || content.entries.clone();
-    let store = store.map_or_else(|| StoreAtStart::Missing(entries()), StoreAtStart::Copy);
-    Ok(Recovered { wal, store, changes, log_id, content, shortage: Some(shortage) })
+    let store = store.map_or_else(|| StoreAtStart::Missing(content.entries.clone()), kept);
+    Recovered { wal, store, changes, log_id, content, shortage: None }
 }
 
 /// Converts a fault of the store to an error. A refusal of the system is reported as such.

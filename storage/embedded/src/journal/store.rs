@@ -321,7 +321,7 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, StoreFault>) -> Result<T, StoreFa
     })
 }
 
-pub(super) fn sync_all(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_all(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 

@@ -201,6 +201,14 @@ impl Writer {
         Ok(())
     }
 
+    /// Keeps a commit for the store until the commit is synced: not at all, unless the log is relaxed.
+    fn keep(&mut self, commit: Unsynced) {
+        self.unsynced.push(commit);
+        if self.durability != Durability::Relaxed {
+            self.hand_over();
+        }
+    }
+
     /// Passes synced commits on to the store.
     fn hand_over(&mut self) {
         for Unsynced { number, claims, changes } in self.unsynced.drain(..) {
@@ -221,10 +229,7 @@ impl Writer {
         // Before waking the waiters: after a response, the claim is already in the workers' queue.
         self.queue.push(logged(number, &claims));
         commit.finish(CommitState::Durable);
-        self.unsynced.push(Unsynced { number, claims, changes });
-        if self.durability != Durability::Relaxed {
-            self.hand_over();
-        }
+        self.keep(Unsynced { number, claims, changes });
     }
 
     /// Publishes the number of the record just written, with so many claims.
@@ -273,10 +278,7 @@ impl Writer {
         self.put()?;
         self.is_sealed = true;
         let number = self.number_written(0);
-        self.unsynced.push(Unsynced { number, claims: Vec::new(), changes: Vec::new() });
-        if self.durability != Durability::Relaxed {
-            self.hand_over();
-        }
+        self.keep(Unsynced { number, claims: Vec::new(), changes: Vec::new() });
         Ok(())
     }
 

@@ -42,7 +42,7 @@ pub(super) fn note_log_checkpoint(conn: &Connection, checkpoint: u64, applied: u
 
 /// Forgets the checkpoint, for the version before, which has none.
 pub(super) fn forget_log_checkpoint(conn: &Connection) -> rusqlite::Result<()> {
-    conn.execute("DELETE FROM meta WHERE name = ?1", [LOG_CHECKPOINT]).map(drop)
+    remove(conn, LOG_CHECKPOINT)
 }
 
 fn raise(conn: &Connection, name: &str, mark: u64) -> rusqlite::Result<()> {
