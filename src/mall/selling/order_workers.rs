@@ -20,6 +20,9 @@ use crate::mall::base::Context;
 const ATTEMPTS_MAX: u32 = 5;
 /// Longest wait of an idle worker for a claim. Afterwards the worker checks for shutdown.
 const TAKE_TIMEOUT: Duration = Duration::from_millis(250);
+/// Time from the begin of a batch in which claims gather for the next one: the fixed costs of a transaction
+/// are several times those of an order. Meanwhile, a buyer sees the order as pending.
+const GATHER: Duration = Duration::from_millis(20);
 /// First pause after an error. Each further pause doubles, up to [`BACKOFF_MAX`].
 const BACKOFF_MIN: Duration = Duration::from_millis(50);
 const BACKOFF_MAX: Duration = Duration::from_secs(2);
@@ -203,7 +206,12 @@ impl Worker {
 
     async fn run(mut self, stop: CancellationToken) -> Result<(), StoreError> {
         let mut pause = Backoff::default();
+        let mut next_batch = Instant::now();
         while !stop.is_cancelled() {
+            tokio::select! {
+                () = tokio::time::sleep_until(next_batch) => {}
+                () = stop.cancelled() => {}
+            }
             self.wake_rested(Instant::now()).await?;
             self.reserve_lost_units().await?;
             let wait = self.rest_left().min(TAKE_TIMEOUT);
@@ -212,6 +220,7 @@ impl Worker {
             if batch.is_empty() {
                 continue;
             }
+            next_batch = self.next_batch(Instant::now(), batch.len());
             if self.round(&batch).await? == Round::Settled {
                 pause = Backoff::default();
                 continue;
@@ -224,6 +233,12 @@ impl Worker {
         }
         let end_of_rest = Instant::now() + 2 * BACKOFF_MAX;
         self.wake_rested(end_of_rest).await
+    }
+
+    /// Returns when the batch after one of `claims` claims, begun `now`, may begin. A full batch leaves a
+    /// backlog behind, so that the next one begins at once.
+    fn next_batch(&self, now: Instant, claims: usize) -> Instant {
+        if claims >= self.size.get() { now } else { now + GATHER }
     }
 
     /// Settles a batch, halving each part that the database refuses. Breadth-first, so that a few bad claims
