@@ -1,6 +1,7 @@
 //! Errors of storage. A business refusal is an outcome and never an error.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Error of a driver or the system, kept for the log.
@@ -50,6 +51,17 @@ impl StoreError {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Full { .. })
+    }
+
+    /// Copies the error of a shared call for one of its callers, as an error of `op`.
+    #[must_use]
+    pub fn copied(shared: &Arc<Self>, op: &'static str) -> Self {
+        match &**shared {
+            Self::Full { detail, .. } => Self::Full { op, detail: detail.clone() },
+            Self::Corrupt { key, .. } => Self::Corrupt { op, key: key.clone() },
+            Self::Refused { .. } => Self::Refused { op, source: Box::new(Arc::clone(shared)) },
+            Self::Unavailable { .. } => Self::Unavailable { op, source: Box::new(Arc::clone(shared)) },
+        }
     }
 }
 

@@ -48,6 +48,7 @@ mod time;
 mod archive;
 mod attempts;
 mod audit;
+mod batcher;
 mod cache;
 pub mod codes;
 mod comments;
@@ -115,6 +116,7 @@ pub use archive::{
 };
 pub use attempts::{ATTEMPTS_SWEEP_MAX, Attempt, AttemptOutcome, Attempts, StoredAttempt};
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditFaultKind};
+pub use batcher::{BatchCall, Batcher};
 pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
 pub use codes::{
     CheckOutcome, CodeAttempt, CodeHash, CodeRequest, CodeRules, Codes, IssueOutcome, Requester, TicketHash,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    LeasedTask, NewRetryTask, RetryLease, RetrySettlement, RetryTaskId, StoreError, SubmitOutcome, Timestamp,
+    BatchCall, Batcher, LeasedTask, NewRetryTask, RetryLease, RetrySettlement, RetryTaskId, StoreError,
+    SubmitOutcome, Timestamp,
 };
 use parking_lot::Mutex;
 
-use super::batcher::{BatchCall, Batcher};
 use super::breaker::Breakers;
 use super::metrics::Runs;
 use super::{RetryPolicy, Work};

@@ -16,7 +16,6 @@
 //!
 //! Reasons and figures: `src/decisions/0053-retry-queue.md`.
 
-mod batcher;
 pub mod breaker;
 mod kind;
 mod metrics;

@@ -5,6 +5,7 @@ pub mod cancellations;
 pub mod dead_letters;
 pub mod deadlines;
 pub mod fencing;
+pub mod group_claims;
 pub mod order_counts;
 pub mod order_lists;
 pub mod order_log;
@@ -29,6 +30,7 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("dead_letters", dead_letters::CASES),
     ("deadlines", deadlines::CASES),
     ("fencing", fencing::CASES),
+    ("group_claims", group_claims::CASES),
     ("order_counts", order_counts::CASES),
     ("order_lists", order_lists::CASES),
     ("order_log", order_log::CASES),

@@ -35,7 +35,7 @@ fn number(units: u8) -> NonZeroU8 {
 }
 
 /// Creates a sale whose users may hold `per_user` units.
-async fn sale(w: &World, units: Option<u64>, per_user: u8) -> VoucherId {
+pub(super) async fn sale(w: &World, units: Option<u64>, per_user: u8) -> VoucherId {
     let voucher = w.sale(units).await;
     limit(w, voucher, per_user).await;
     voucher

@@ -127,10 +127,9 @@ impl Keys {
         }
     }
 
-    /// Returns the keys of the mark of a spent pass, and of the partition's epoch of passes.
-    pub(super) fn pass(&self, voucher: VoucherId, nonce: u64) -> [String; 2] {
-        let partition = partition_of(voucher);
-        [self.within(partition, &format!("pass:{voucher}:{nonce:x}")), self.pass_epoch(partition)]
+    /// Returns the key of the mark of a spent pass.
+    pub(super) fn pass_mark(&self, voucher: VoucherId, nonce: u64) -> String {
+        self.within(partition_of(voucher), &format!("pass:{voucher}:{nonce:x}"))
     }
 
     /// Returns the keys of the waiting room of a sale: its flow, the users who wait, and all earlier users.

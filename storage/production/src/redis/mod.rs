@@ -13,6 +13,7 @@
 
 mod address;
 mod cache;
+mod claim_groups;
 mod codes;
 mod deadlines;
 mod epochs;
@@ -36,6 +37,7 @@ mod sales;
 mod script;
 mod sentinels;
 mod session_fields;
+mod session_look_up;
 mod sessions;
 mod sign_ins;
 mod stats;
@@ -230,11 +232,11 @@ pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result
         geo_index: Arc::new(geo_index),
         deadlines: Arc::new(deadlines::RedisDeadlines::new(Arc::clone(&epochs), &keys, Arc::clone(&orders))),
         sales: Arc::new(sales::RedisSales {
+            groups: claim_groups::ClaimGroups::new(Arc::clone(&epochs), keys.clone(), wake_ups),
             epochs: Arc::clone(&epochs),
             keys: keys.clone(),
             holders,
             orders,
-            wake_ups,
         }),
         order_log: Arc::new(order_log),
         codes: Arc::new(codes::RedisCodes { link: link.clone(), keys: keys.clone() }),

@@ -1,4 +1,4 @@
-//! The [`Sales`] port. Each claim is one script on keys of one slot.
+//! The [`Sales`] port. Claims run in one script, on keys of one slot.
 //!
 //! Reasons and figures: `storage/decisions/0016-claims-on-redis.md`.
 
@@ -9,16 +9,15 @@ use async_trait::async_trait;
 use futures_util::stream::{self, TryStreamExt as _};
 use mallbox_storage::{
     Claim, ClaimOutcome, Fenced, FencingToken, OrderId, Orders, Pass, ReleaseOutcome, ReserveOutcome,
-    SaleUnits, Sales, StoreError, Terms, Timestamp, UserId, VoucherId,
+    SaleUnits, Sales, StoreError, Terms, UserId, VoucherId,
 };
 
+use super::claim_groups::{ClaimGroups, GroupItem};
 use super::epochs::{RequiredEpoch, ServerEpochs};
 use super::keys::{Keys, SaleKeys, partition_of};
 use super::link::Idempotence;
 use super::loading::{LOADER_TIMEOUT_MS, SaleLoad, as_args, read_units};
-use super::script::{CLAIM, FORGET_SALE, PASS_EPOCH, PUT, RELEASE, RESERVE, UNITS};
-use super::wake_ups::ReadySet;
-use crate::spans::{EXPIRY_GRACE, millis};
+use super::script::{FORGET_SALE, PASS_EPOCH, PUT, RELEASE, RESERVE, UNITS};
 use crate::{EpochScope, Holders};
 
 const PUT_OP: &str = "sales.put";
@@ -35,16 +34,7 @@ pub(super) struct RedisSales {
     pub(super) keys: Keys,
     pub(super) holders: Arc<dyn Holders>,
     pub(super) orders: Arc<dyn Orders>,
-    pub(super) wake_ups: Arc<ReadySet>,
-}
-
-/// Purpose of a run of the claim script.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ClaimMode {
-    /// Take a unit for the user, and spend the pass, if one is given.
-    Unit(Option<Pass>),
-    /// Look up the newest order of a user who holds enough units.
-    Held,
+    pub(super) groups: ClaimGroups,
 }
 
 fn read_answer(answer: &str) -> Result<ClaimOutcome, StoreError> {
@@ -66,55 +56,10 @@ fn read_order(op: &'static str, order: &str) -> Result<OrderId, StoreError> {
 }
 
 impl RedisSales {
-    /// Runs the claim script. Returns the script's reply.
-    async fn run_script(
-        &self,
-        op: &'static str,
-        (claim, holding): (Claim, u8),
-        mode: ClaimMode,
-    ) -> Result<String, StoreError> {
-        let (partition, scope) = (partition_of(claim.voucher), EpochScope::of(claim.voucher));
-        let (sale, log) = (self.keys.sale(claim.voucher), self.keys.log(partition));
-        let compared = self.keys.epoch_compared(partition);
-        let pass = match mode {
-            ClaimMode::Unit(pass) => pass,
-            ClaimMode::Held => None,
-        };
-        let of_pass = pass.map(|pass| self.keys.pass(claim.voucher, pass.nonce));
-        let keys = [&sale.sale, &sale.buyers, &sale.further, &log.log, &log.pending, &log.by_user];
-        let mut call = CLAIM
-            .on(keys.into_iter().chain(of_pass.iter().flatten()).chain([&compared]))
-            .arg(claim.order.get())
-            .arg(claim.user.get())
-            .arg(claim.voucher.get())
-            .arg(claim.at.as_millis())
-            .arg(u8::from(mode == ClaimMode::Held))
-            .arg(holding);
-        if let Some(pass) = pass {
-            let left_ms = pass.expires.as_millis().saturating_sub(claim.at.as_millis());
-            // The clock of another instance may be behind.
-            let kept = millis(pass.expires.since(claim.at).saturating_add(EXPIRY_GRACE));
-            call = call.arg(pass.epoch).arg(left_ms).arg(kept);
-        }
-        let (answer, number): (String, _) =
-            self.epochs.run((op, Idempotence::Safe), (scope, RequiredEpoch::Open), call).await?;
-        if self.epochs.known().is_over(scope, number) {
-            // A reply from a finished epoch no longer counts.
-            let source = "Redis was replaced while it answered".into();
-            return Err(StoreError::Unavailable { op, source });
-        }
-        Ok(answer)
-    }
-
     /// Claims a unit, with the user's pass if the sale is guarded.
     async fn take(&self, claim: Claim, holding: u8, pass: Option<Pass>) -> Result<ClaimOutcome, StoreError> {
         self.epochs.enroll().await?;
-        let mode = ClaimMode::Unit(pass);
-        let answer = read_answer(&self.run_script("sales.claim", (claim, holding), mode).await?)?;
-        if answer == ClaimOutcome::Accepted {
-            self.wake_ups.fill(partition_of(claim.voucher));
-        }
-        Ok(answer)
+        read_answer(&self.groups.run(claim.voucher, GroupItem::Unit { claim, holding, pass }).await?)
     }
 
     /// Tries once to put a sale. `None` if another instance is loading the sale.
@@ -199,8 +144,7 @@ impl Sales for RedisSales {
         holding: u8,
     ) -> Result<Option<OrderId>, StoreError> {
         const OP: &str = "sales.held";
-        let nobodys = Claim { order: OrderId::new(0), voucher, user, at: Timestamp::from_millis(0) };
-        match &*self.run_script(OP, (nobodys, holding), ClaimMode::Held).await? {
+        match &*self.groups.run(voucher, GroupItem::Held { user, holding }).await? {
             "none" | "unknown" => Ok(None),
             order => read_order(OP, order).map(Some),
         }
@@ -314,6 +258,7 @@ impl Sales for RedisSales {
             .arg(0);
         let need = (EpochScope::of(voucher), RequiredEpoch::Fresh);
         let (_, _): (u64, _) = self.epochs.run((OP, Idempotence::Safe), need, call).await?;
+        self.groups.forget(voucher);
         Ok(())
     }
 }

@@ -44,7 +44,6 @@ scripts! {
     CHECK_CODE = "check_code.lua";
     REMEMBER_REQUESTER = "remember_requester.lua";
     INDEX_SESSION = "index_session.lua";
-    FIND_SESSION = "find_session.lua";
     EXTEND_SESSION = "extend_session.lua";
     BEGIN_SESSION = "begin_session.lua";
     END_SESSION = "end_session.lua";

@@ -6,9 +6,7 @@ use mallbox_storage::{
     LiveSession, Role, SessionOrigin, SessionRecord, StoreError, Timestamp, TokenHash, UserId,
 };
 
-/// Result of `find_session.lua`: user, role, origin, time of begin, TTL to extend by, whether the use is
-/// worth writing, and [`WITH_SECOND_FACTOR`] or nothing.
-pub(super) type FoundSession = (u64, String, String, String, u64, u64, String);
+use super::session_look_up::StoredSession;
 
 /// Fields of a session, in the order of [`record`].
 pub(super) const RECORD_FIELDS: [&str; 9] =
@@ -37,13 +35,25 @@ pub(super) fn origin_name(origin: SessionOrigin) -> &'static str {
     }
 }
 
-/// Reads the result of `find_session.lua`.
+/// Reads the [fields of a look-up](super::session_look_up::FIELDS); `None` if there is no session.
 ///
 /// # Errors
-/// [`StoreError::Corrupt`] for a time that is no number.
-pub(super) fn live(op: &'static str, found: &FoundSession) -> Result<LiveSession, StoreError> {
-    let (user, role, origin, created, _, _, factor) = found;
-    session(op, UserId::new(*user), [role, origin, created, factor])
+/// [`StoreError::Corrupt`] for a user or a time that is no number.
+pub(super) fn stored(
+    op: &'static str,
+    fields: [Option<String>; 8],
+) -> Result<Option<StoredSession>, StoreError> {
+    if fields[0].is_none() {
+        return Ok(None);
+    }
+    let [user, role, origin, created, factor, expires, ttl, seen] = fields.map(Option::unwrap_or_default);
+    let user = UserId::new(number(op, &user)?);
+    let session = session(op, user, [&role, &origin, &created, &factor])?;
+    let Some(expires) = instant(op, &expires)? else {
+        return Err(StoreError::Corrupt { op, key: format!("a session of user {user} without an expiry") });
+    };
+    let ttl_ms = if ttl.is_empty() { None } else { Some(number(op, &ttl)?) };
+    Ok(Some(StoredSession { session, expires, ttl_ms, seen: instant(op, &seen)? }))
 }
 
 /// Reads the session of a token; `None` if the session is over, or belongs to another user.
@@ -88,6 +98,10 @@ fn instant(op: &'static str, text: &str) -> Result<Option<Timestamp>, StoreError
     }
     let ms = text.parse().map_err(|_| StoreError::Corrupt { op, key: text.to_owned() })?;
     Ok(Some(Timestamp::from_millis(ms)))
+}
+
+fn number(op: &'static str, text: &str) -> Result<u64, StoreError> {
+    text.parse().map_err(|_| StoreError::Corrupt { op, key: text.to_owned() })
 }
 
 /// Reads 64 hexadecimal digits.

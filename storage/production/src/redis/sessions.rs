@@ -23,8 +23,9 @@ use mallbox_storage::{
 
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
-use super::script::{BEGIN_SESSION, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION};
-use super::session_fields::{self, FoundSession, RECORD_FIELDS};
+use super::script::{BEGIN_SESSION, Call, END_SESSION, EXTEND_SESSION, INDEX_SESSION};
+use super::session_fields::{self, RECORD_FIELDS};
+use super::session_look_up::{FIELDS, LookUp};
 use crate::spans::{EXPIRY_GRACE, millis};
 
 /// Number of index entries beyond which the beginning of a session prunes the oldest entries, and counts the
@@ -189,18 +190,21 @@ impl Sessions for RedisSessions {
         const OP: &str = "sessions.find";
         let token = hex(&token.0);
         let (key, step) = (self.keys.session(&token), millis(EXTENSION_STEP));
-        let call = FIND_SESSION.on([&key]).arg(now.as_millis()).arg(millis(ttl)).arg(step);
-        let found: Option<FoundSession> = self.link.run(OP, Idempotence::Safe, call).await?;
-        let Some(found) = found else { return Ok(None) };
-        let session = session_fields::live(OP, &found)?;
-        let (.., new_ttl_ms, is_use_new, _) = found;
-        if new_ttl_ms > 0 || is_use_new > 0 {
-            let ttl = Duration::from_millis(new_ttl_ms);
-            if new_ttl_ms > 0 {
+        let mut read = redis::cmd("HMGET");
+        read.arg(&key).arg(&FIELDS);
+        let row: [Option<String>; 8] = self.link.query(OP, Idempotence::Safe, &read).await?;
+        let stored = session_fields::stored(OP, row)?;
+        let Some(found) = stored.and_then(|stored| stored.look_up(now, millis(ttl), step)) else {
+            return Ok(None);
+        };
+        let LookUp { session, extend_by_ms, is_use_new } = found;
+        if extend_by_ms > 0 || is_use_new {
+            let ttl = Duration::from_millis(extend_by_ms);
+            if extend_by_ms > 0 {
                 self.note(OP, &token, session.user, ttl, now).await?;
             }
             let call = EXTEND_SESSION.on([&key]).arg(session.user.get()).arg(now.as_millis());
-            let call = call.arg(expiry_ms(now, new_ttl_ms)).arg(new_ttl_ms).arg(step);
+            let call = call.arg(expiry_ms(now, extend_by_ms)).arg(extend_by_ms).arg(step);
             let call = call.arg(millis(ttl.saturating_add(EXPIRY_GRACE)));
             let _: u64 = self.link.run(OP, Idempotence::Safe, call).await?;
         }

@@ -1,29 +1,43 @@
-//! Batches of calls: concurrent callers share one transaction.
+//! Batches of calls: concurrent callers share one transaction or one round trip.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mallbox_storage::StoreError;
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Largest number of items per batch.
-const BATCH_MAX: usize = 256;
+use crate::StoreError;
+
 /// Size of a batch, in bytes, from which no further item is added.
 const BATCH_BYTES: usize = 1 << 20;
 
 /// A call for many items at once.
 #[async_trait]
-pub(super) trait BatchCall: Send + Sync + 'static {
+pub trait BatchCall: Send + Sync + 'static {
     /// Name of the operation, for errors.
     const OP: &'static str;
+    /// Largest number of items per batch.
+    const ITEMS_MAX: usize = 256;
+    /// What a caller asks for.
     type Item: Send + 'static;
+    /// What a caller gets.
     type Outcome: Send + 'static;
 
-    /// Returns the size of an item, in bytes.
-    fn size(item: &Self::Item) -> usize;
+    /// Returns the size of an item, in bytes; 0 for items so small that only their number counts.
+    fn size(_item: &Self::Item) -> usize {
+        0
+    }
+
+    /// Returns the runtime of the calls; by default the runtime of the caller who begins a batch.
+    fn runtime(&self) -> Handle {
+        Handle::current()
+    }
 
     /// Makes the call. Returns an outcome per item, in order.
+    ///
+    /// # Errors
+    /// Any [`StoreError`], copied for each caller.
     async fn call(&self, items: Vec<Self::Item>) -> Result<Vec<Self::Outcome>, StoreError>;
 }
 
@@ -31,7 +45,7 @@ type Waiting<C> = (<C as BatchCall>::Item, oneshot::Sender<Result<<C as BatchCal
 
 /// Gathers the items of concurrent callers: while a batch is being written, the next one fills. The items of
 /// a cancelled caller are written all the same.
-pub(super) struct Batcher<C: BatchCall> {
+pub struct Batcher<C: BatchCall> {
     call: C,
     state: Mutex<State<C>>,
 }
@@ -42,12 +56,17 @@ struct State<C: BatchCall> {
 }
 
 impl<C: BatchCall> Batcher<C> {
-    pub(super) fn new(call: C) -> Arc<Self> {
+    /// Creates a batcher without items.
+    #[must_use]
+    pub fn new(call: C) -> Arc<Self> {
         Arc::new(Self { call, state: Mutex::new(State { waiting: Vec::new(), is_writing: false }) })
     }
 
-    /// Makes the call for one item.
-    pub(super) async fn call(self: &Arc<Self>, item: C::Item) -> Result<C::Outcome, StoreError> {
+    /// Makes the call for one item, together with the items of concurrent callers.
+    ///
+    /// # Errors
+    /// The error of the call; [`StoreError::Unavailable`] also if the call panicked, or its runtime ended.
+    pub async fn call(self: &Arc<Self>, item: C::Item) -> Result<C::Outcome, StoreError> {
         let (answer, answered) = oneshot::channel();
         let is_idle = {
             let mut state = self.state.lock();
@@ -55,7 +74,7 @@ impl<C: BatchCall> Batcher<C> {
             !std::mem::replace(&mut state.is_writing, true)
         };
         if is_idle {
-            tokio::spawn(Writing(Arc::clone(self)).run());
+            self.call.runtime().spawn(Writing(Arc::clone(self)).run());
         }
         let gone = || StoreError::Unavailable { op: C::OP, source: "the batch was given up".into() };
         answered.await.map_err(|_| gone())?
@@ -70,7 +89,7 @@ impl<C: BatchCall> Batcher<C> {
             bytes += C::size(item);
             is_room
         };
-        let number = state.waiting.iter().take(BATCH_MAX).take_while(fits).count();
+        let number = state.waiting.iter().take(C::ITEMS_MAX).take_while(fits).count();
         state.is_writing = number > 0;
         // The order of the callers is kept: the rest moves to the front.
         (number > 0).then(|| state.waiting.drain(..number).collect())
@@ -95,7 +114,7 @@ impl<C: BatchCall> Writing<C> {
                 Err(error) => {
                     let error = Arc::new(error);
                     for answer in answers {
-                        let _ = answer.send(Err(shared(&error, C::OP)));
+                        let _ = answer.send(Err(StoreError::copied(&error, C::OP)));
                     }
                 }
             }
@@ -110,16 +129,6 @@ impl<C: BatchCall> Drop for Writing<C> {
             state.is_writing = false;
             state.waiting.clear();
         }
-    }
-}
-
-/// Copies an error for each caller of a shared call.
-fn shared(error: &Arc<StoreError>, op: &'static str) -> StoreError {
-    match &**error {
-        StoreError::Full { detail, .. } => StoreError::Full { op, detail: detail.clone() },
-        StoreError::Corrupt { key, .. } => StoreError::Corrupt { op, key: key.clone() },
-        StoreError::Refused { .. } => StoreError::Refused { op, source: Box::new(Arc::clone(error)) },
-        _ => StoreError::Unavailable { op, source: Box::new(Arc::clone(error)) },
     }
 }
 
@@ -164,16 +173,16 @@ mod tests {
             let batcher = Arc::clone(&batcher);
             tokio::spawn(async move { batcher.call(item).await })
         };
-        let mut calls: Vec<_> = (100..100 + BATCH_MAX + 1).map(call).collect();
+        let mut calls: Vec<_> = (100..100 + Double::ITEMS_MAX + 1).map(call).collect();
         calls.push(call(BATCH_BYTES));
         calls.push(call(5));
         permits.add_permits(1_000);
-        for (number, call) in (100..).zip(calls).take(BATCH_MAX + 1) {
+        for (number, call) in (100..).zip(calls).take(Double::ITEMS_MAX + 1) {
             assert_eq!(call.await.unwrap().unwrap(), number * 2);
         }
         assert_eq!(call(7).await.unwrap().unwrap(), 14);
-        assert!(batches.lock().iter().all(|size| *size <= BATCH_MAX));
-        assert_eq!(batches.lock().iter().sum::<usize>(), BATCH_MAX + 4);
+        assert!(batches.lock().iter().all(|size| *size <= Double::ITEMS_MAX));
+        assert_eq!(batches.lock().iter().sum::<usize>(), Double::ITEMS_MAX + 4);
         let failed = call(4).await.unwrap();
         assert!(matches!(failed, Err(StoreError::Full { op: "double", .. })), "{failed:?}");
         let given_up = call(13).await.unwrap();
