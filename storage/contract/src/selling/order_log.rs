@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use mallbox_storage::{ClaimOutcome, LoggedClaim, OrderId, PendingClaims, UserId, VoucherId};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom as _;
 
 use crate::world::{NOON, WORKER, World, claim};
 
@@ -13,6 +16,7 @@ crate::cases! {
     what_comes_back_takes_its_old_place,
     a_dead_workers_claims_are_handed_out_again,
     only_the_worker_that_has_a_claim_settles_it,
+    claims_settled_in_any_order_leave_all_others_in_the_log,
     pending_claims_are_found_by_order_and_by_user,
 }
 
@@ -98,6 +102,55 @@ async fn only_the_worker_that_has_a_claim_settles_it(w: &World) {
         assert_eq!(w.storage.selling.order_log.done(WORKER, &taken[..1]).await.unwrap(), not_in_hand);
         assert_eq!(w.storage.selling.order_log.state().await.pending, 1, "settling again changes nothing");
     }
+}
+
+/// Two workers settle parts of what they have in hand, in random order, while others are not handed out yet.
+async fn claims_settled_in_any_order_leave_all_others_in_the_log(w: &World) {
+    const TAKEN: usize = 150;
+    const UNTAKEN: usize = 60;
+    let seed = rand::random();
+    println!("seed {seed}");
+    let mut dice = StdRng::seed_from_u64(seed);
+    let log = &w.storage.selling.order_log;
+    fill(w, (2 * TAKEN + UNTAKEN) as u64).await;
+    let (mut parts, mut taken) = (Vec::new(), Vec::new());
+    for worker in ["a", "b"] {
+        let mut mine = take(w, worker, TAKEN).await;
+        taken.extend(mine.iter().map(|logged| logged.claim.user.get()));
+        mine.shuffle(&mut dice);
+        parts.extend(mine.chunks(40).map(|part| (worker, part.to_vec())));
+    }
+    assert_eq!(taken.len(), 2 * TAKEN);
+    parts.shuffle(&mut dice);
+    let kept = parts.split_off(parts.len() / 2);
+    let mut left = 2 * TAKEN + UNTAKEN;
+    for (worker, part) in &parts {
+        assert_eq!(log.done(worker, part).await.unwrap(), []);
+        left -= part.len();
+        assert_eq!(log.state().await.pending, left as u64);
+    }
+    for (_, part) in &kept {
+        for logged in part {
+            assert_eq!(log.find(logged.claim.order).await.unwrap(), Some(logged.claim));
+        }
+    }
+    // The rest in hand goes to the other worker, after what nobody had.
+    let mut rest: Vec<u64> = users(&take(w, WORKER, usize::MAX).await);
+    assert!(rest.iter().all(|user| !taken.contains(user)), "handed out twice: {rest:?}");
+    assert_eq!(rest.len(), UNTAKEN);
+    for worker in ["a", "b"] {
+        log.reclaim(worker).await.unwrap();
+    }
+    let again = take(w, WORKER, usize::MAX).await;
+    rest.extend(users(&again));
+    assert_eq!(rest.len(), left);
+    let mut expected: Vec<u64> = kept.iter().flat_map(|(_, part)| users(part)).collect();
+    let mut found = users(&again);
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    assert_eq!(log.done(WORKER, &again).await.unwrap(), []);
+    assert_eq!(log.state().await.pending, UNTAKEN as u64);
 }
 
 async fn pending_claims_are_found_by_order_and_by_user(w: &World) {
