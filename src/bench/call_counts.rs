@@ -11,7 +11,7 @@ pub(super) fn of_claims(spent: &ServerStats, claims: u64, orders: u64) -> Vec<(Q
     let (a_claim, an_order) = (share_of(claims), share_of(orders));
     vec![
         (("Redis' CPU per claim, µs", 1), redis.cpu.as_secs_f64() * 1e6 / claims.max(1) as f64),
-        (("Redis calls per claim, in total", 2), a_claim(redis.scripts)),
+        (("Redis calls per claim, in total", 2), a_claim(redis.calls)),
         (("bytes to Redis per claim", 0), a_claim(redis.bytes_in)),
         (("bytes from Redis per claim", 0), a_claim(redis.bytes_out)),
         (("MySQL statements per order", 3), an_order(mysql.statements)),
@@ -26,7 +26,7 @@ pub(super) fn of_claims(spent: &ServerStats, claims: u64, orders: u64) -> Vec<(Q
 pub(super) fn of_refusals(spent: &ServerStats, refusals: u64) -> [(Quantity, f64); 2] {
     let a_refusal = share_of(refusals);
     [
-        (("Redis calls per sold-out claim", 2), a_refusal(spent.redis.scripts)),
+        (("Redis calls per sold-out claim", 2), a_refusal(spent.redis.calls)),
         (("bytes to Redis per sold-out claim", 0), a_refusal(spent.redis.bytes_in)),
     ]
 }

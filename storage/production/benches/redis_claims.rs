@@ -66,7 +66,7 @@ async fn run(claims: u64, append: &str, fsync: &str) {
         at(50),
         at(99),
         spent.cpu.as_secs_f64() * 1e6 / claims as f64,
-        each(spent.scripts),
+        each(spent.calls),
         each(spent.bytes_in),
         each(spent.bytes_out),
         claims as f64 / refused.as_secs_f64(),

@@ -163,7 +163,7 @@ mod tests {
         let begun = trial.figures().await.unwrap();
         fill(trial.options()).await;
         let spent = trial.figures().await.unwrap() - begun;
-        assert!(spent.redis.scripts >= 50 && spent.redis.bytes_in > 5_000, "{spent:?}");
+        assert!(spent.redis.calls >= 50 && spent.redis.bytes_in > 5_000, "{spent:?}");
         assert!(spent.mysql.statements > 0 && spent.mysql.rows > 0, "{spent:?}");
         let during = all_there_is(nodes, &mariadb.url("mall")).await;
         assert!(during.0.len() >= before.0.len() + 100 && during.1.len() == before.1.len() + 1, "{during:?}");

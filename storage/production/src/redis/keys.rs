@@ -36,6 +36,8 @@
 //! | `{mallbox:feeds:NN}:USER` | sorted set | a reader's inbox: notes by time of writing |
 //! | `{mallbox:feeds:NN}:USER:state` | hash | state of the inbox |
 //! | `mallbox:session:HASH` | hash | a session |
+//! | `{mallbox:sessions}:ended` | stream | sessions that ended within the last minute |
+//! | `{mallbox:sessions}:readers` | sorted set | instances that keep copies of sessions |
 //! | `mallbox:tokens:USER` | sorted set | a user's session tokens |
 //! | `mallbox:cache:KIND:ID` | hash | cached copy, expiry, and number of invalidations |
 //! | `{mallbox:codes}:of:PHONE:REQUESTER` | hash | login codes for one requester: code and counter |
@@ -246,6 +248,11 @@ impl Keys {
 
     pub(super) fn session(&self, token: &str) -> String {
         format!("{}:session:{token}", self.prefix)
+    }
+
+    /// Returns the keys of the stream of ended sessions, and of the instances that read the stream.
+    pub(super) fn ended_sessions(&self) -> [String; 2] {
+        ["ended", "readers"].map(|name| format!("{{{}:sessions}}:{name}", self.prefix))
     }
 
     pub(super) fn tokens(&self, user: UserId) -> String {

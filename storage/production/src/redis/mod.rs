@@ -36,6 +36,7 @@ mod resync;
 mod sales;
 mod script;
 mod sentinels;
+mod session_cache;
 mod session_fields;
 mod session_look_up;
 mod sessions;
@@ -240,7 +241,11 @@ pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result
         }),
         order_log: Arc::new(order_log),
         codes: Arc::new(codes::RedisCodes { link: link.clone(), keys: keys.clone() }),
-        sessions: Arc::new(sessions::RedisSessions { link: link.clone(), keys: keys.clone() }),
+        sessions: Arc::new(sessions::RedisSessions {
+            cache: session_cache::SessionCache::start(&link, &keys),
+            link: link.clone(),
+            keys: keys.clone(),
+        }),
         rate_limits: Arc::new(rate_limits::RedisRateLimits { link: link.clone(), keys: keys.clone() }),
         cache: cache::RedisCache::start(&link, &keys),
         locks: Arc::new(locks::RedisLocks::new(&link, &keys)),

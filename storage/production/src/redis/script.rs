@@ -45,6 +45,7 @@ scripts! {
     REMEMBER_REQUESTER = "remember_requester.lua";
     INDEX_SESSION = "index_session.lua";
     EXTEND_SESSION = "extend_session.lua";
+    ENDED_SESSIONS = "ended_sessions.lua";
     BEGIN_SESSION = "begin_session.lua";
     END_SESSION = "end_session.lua";
     MOVE_SHOP = "move_shop.lua";

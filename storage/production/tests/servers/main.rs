@@ -16,6 +16,7 @@ mod redis_instances;
 mod redis_sessions;
 mod redis_setups;
 mod redis_world;
+mod session_copies;
 mod sign_faults;
 mod visit_faults;
 mod world;
