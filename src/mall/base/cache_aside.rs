@@ -60,21 +60,21 @@ impl<V: Cached> CacheAside<V> {
         Arc::clone(&self.inner.figures)
     }
 
-    /// Returns the value as [`get`](Self::get) does, unless the Bloom filter rules out the id.
+    /// Returns the value as [`shared`](Self::shared) does, unless the Bloom filter rules out the id.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// As [`shared`](Self::shared).
     pub async fn get_listed(
         &self,
         ids: &IdFilter<V::Id>,
         id: V::Id,
         now: Timestamp,
-    ) -> Result<Option<V>, Failure>
+    ) -> Result<Option<Arc<V>>, Failure>
     where
         V::Id: Listed,
     {
         if ids.may_be(id) {
-            return self.get(id, now).await;
+            return self.shared(id, now).await;
         }
         self.inner.figures.count(CacheEvent::Filtered);
         Ok(None)
@@ -86,6 +86,14 @@ impl<V: Cached> CacheAside<V> {
     /// [`Refusal::Busy`] if there is no cached entry and the read is shed because the database is slow or too
     /// many callers wait; [`Failure::Store`] if the database fails.
     pub async fn get(&self, id: V::Id, now: Timestamp) -> Result<Option<V>, Failure> {
+        Ok(self.shared(id, now).await?.map(Arc::unwrap_or_clone))
+    }
+
+    /// Returns the value as [`get`](Self::get) does, without copying a cached one.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub async fn shared(&self, id: V::Id, now: Timestamp) -> Result<Option<Arc<V>>, Failure> {
         let Inner { figures, .. } = &*self.inner;
         let Some((entry, is_near)) = self.inner.kept(id, now).await else {
             figures.count(CacheEvent::Miss);
@@ -99,7 +107,7 @@ impl<V: Cached> CacheAside<V> {
             figures.count(CacheEvent::Stale);
             self.rebuild_behind(id, now);
         }
-        Ok(entry.value)
+        Ok(entry.value.clone())
     }
 
     /// Invalidates entries after a change in the database. After the call, no reader in this process gets an
@@ -125,13 +133,13 @@ impl<V: Cached> CacheAside<V> {
     }
 
     /// Waits for the database read shared by all callers of this key.
-    async fn rebuilt(&self, id: V::Id, now: Timestamp) -> Result<Option<V>, Failure> {
+    async fn rebuilt(&self, id: V::Id, now: Timestamp) -> Result<Option<Arc<V>>, Failure> {
         let Policy { waiters, patience, .. } = self.inner.policy;
         if self.inner.loads.waiting(&id) >= waiters {
             return Err(self.shed());
         }
         match tokio::time::timeout(patience, self.spawned(id, now)).await {
-            Ok(Ok(Ok(found))) => Ok(found.map(|value| V::clone(&value))),
+            Ok(Ok(Ok(found))) => Ok(found),
             Ok(Ok(Err(LoadError::Slow))) | Err(_) => Err(self.shed()),
             Ok(Ok(Err(LoadError::Store(error)))) => Err(super::single_flight::shared(V::KIND, &error).into()),
             Ok(Err(error)) => Err(Failure::Bug(format!("the load for the cache entry panicked: {error}"))),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Note, NoteId, PaymentMode, Post, Profile, Shop, ShopId, Storage, StoreError, Timestamp, UserId,
+    Note, NoteId, Page, PaymentMode, Post, Profile, Shop, ShopId, Storage, StoreError, Timestamp, UserId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,8 @@ pub struct Caches {
     pub(in crate::mall) shops: CacheAside<Shop>,
     /// Notes with their counts, hidden and deleted notes included.
     pub(in crate::mall) notes: CacheAside<Note>,
+    /// The first hot notes.
+    pub(in crate::mall) hot: CacheAside<HotNotes>,
     /// Public profiles of users.
     pub(in crate::mall) people: CacheAside<PublicProfile>,
     /// Payment mode for new orders.
@@ -33,6 +35,26 @@ pub struct Caches {
     pub(in crate::mall) judgement: CacheAside<JudgementSetting>,
     /// Trusted kiosks.
     pub(in crate::mall) kiosks: CacheAside<KioskSetting>,
+}
+
+/// The first [`HotNotes::MAX`] visible notes, hottest first.
+#[derive(Clone, Serialize, Deserialize)]
+pub(in crate::mall) struct HotNotes(pub(in crate::mall) Vec<NoteId>);
+
+impl HotNotes {
+    /// The pages that most readers look at.
+    pub(in crate::mall) const MAX: u32 = 30;
+}
+
+#[async_trait]
+impl Cached for HotNotes {
+    const KIND: &'static str = "hot-notes";
+    type Id = ();
+
+    async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
+        let notes = storage.writing.notes.hot(Page::new(1, Self::MAX)).await?;
+        Ok(Some(Self(notes.into_iter().map(|note| note.id).collect())))
+    }
 }
 
 /// The payment mode as stored: perhaps a newer version's mode, unknown to this version.
@@ -160,6 +182,8 @@ impl Caches {
         Self {
             shops: CacheAside::new(storage, Policy::default()),
             notes: CacheAside::new(storage, notes),
+            // Each like may change the order.
+            hot: CacheAside::new(storage, Policy { turns: false, ..notes }),
             people: CacheAside::new(storage, people),
             payment: CacheAside::new(storage, payment),
             levels: CacheAside::new(storage, payment),
@@ -168,19 +192,22 @@ impl Caches {
         }
     }
 
-    /// Invalidates the cached note if `post` is a note. Comments are not cached.
+    /// Invalidates the cached note and the order of the hot notes if `post` is a note. Comments are not
+    /// cached.
     pub(in crate::mall) async fn changed(&self, post: Post) {
         if let Post::Note(note) = post {
             self.notes.changed(&[note]).await;
+            self.hot.changed(&[()]).await;
         }
     }
 
     /// Returns the metrics of these caches, except shops: `Shops` reports
     /// them.
     #[must_use]
-    pub(in crate::mall) fn figures(&self) -> [Arc<CacheMetrics>; 6] {
+    pub(in crate::mall) fn figures(&self) -> [Arc<CacheMetrics>; 7] {
         [
             self.notes.figures(),
+            self.hot.figures(),
             self.people.figures(),
             self.payment.figures(),
             self.levels.figures(),

@@ -7,13 +7,13 @@ use mallbox_storage::Timestamp;
 /// Formats an instant as local time such as `2026-11-21T10:09:17`, truncated to seconds.
 #[must_use]
 pub fn text(at: Timestamp, zone: &TimeZone) -> String {
-    zone.to_datetime(instant(at)).strftime("%Y-%m-%dT%H:%M:%S").to_string()
+    format!("{:.0}", zone.to_datetime(instant(at)))
 }
 
 /// Formats the local day of an instant, such as `2026-11-21`.
 #[must_use]
 pub fn day(at: Timestamp, zone: &TimeZone) -> String {
-    date(at, zone).strftime("%Y-%m-%d").to_string()
+    date(at, zone).to_string()
 }
 
 /// Returns the local date of an instant.

@@ -89,7 +89,7 @@ impl Shops {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Busy`] while the database is slow.
-    pub async fn get(&self, shop: ShopId, now: Timestamp) -> Result<Shop, Failure> {
+    pub async fn get(&self, shop: ShopId, now: Timestamp) -> Result<Arc<Shop>, Failure> {
         let found = self.context.copies.shops.get_listed(&self.copies.ids, shop, now).await?;
         Ok(found.ok_or(Refusal::NotFound("shop"))?)
     }

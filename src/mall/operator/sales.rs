@@ -393,7 +393,7 @@ impl SaleAdmin {
     /// Returns the shop's name; `None` if the shop is deleted.
     pub(super) async fn shop_name(&self, shop: ShopId, now: Timestamp) -> Result<Option<String>, Failure> {
         match self.shops.get(shop, now).await {
-            Ok(shop) => Ok(Some(shop.text.name)),
+            Ok(shop) => Ok(Some(shop.text.name.clone())),
             Err(Failure::Refused(Refusal::NotFound(_))) => Ok(None),
             Err(trouble) => Err(trouble),
         }

@@ -89,6 +89,12 @@ impl From<User> for PublicUser {
 }
 
 impl PublicUser {
+    /// Returns the public part of a cached profile.
+    pub(in crate::mall) fn from_copy(user: UserId, person: &PublicProfile) -> Self {
+        let PublicProfile { nick_name, icon, is_deleted, .. } = person;
+        Self { id: user, nick_name: nick_name.clone(), icon: icon.clone(), is_deleted: *is_deleted }
+    }
+
     /// Loads the given users, in the order of `users`. Unknown ids are left out.
     pub(in crate::mall) async fn of(context: &Context, users: &[UserId]) -> Result<Vec<Self>, Failure> {
         let users = context.storage.people.users.those(users).await?;
@@ -258,11 +264,8 @@ impl Accounts {
     /// [`Refusal::Busy`](crate::mall::Refusal::Busy) if the read is rejected by load shedding;
     /// [`Failure::Store`] if the store fails.
     pub async fn brief(&self, user: UserId, now: Timestamp) -> Result<Option<PublicUser>, Failure> {
-        let person = self.context.copies.people.get(user, now).await?;
-        Ok(person.map(|person| {
-            let PublicProfile { nick_name, icon, is_deleted, .. } = person;
-            PublicUser { id: user, nick_name, icon, is_deleted }
-        }))
+        let person = self.context.copies.people.shared(user, now).await?;
+        Ok(person.map(|person| PublicUser::from_copy(user, &person)))
     }
 
     /// Returns the user with this phone, and creates the user if there is none.

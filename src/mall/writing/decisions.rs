@@ -84,7 +84,7 @@ pub(in crate::mall) async fn put(
     match target {
         Post::Note(note) => {
             let put = storage.writing.notes.put_visibility(note, visibility, now).await;
-            copies.notes.changed(&[note]).await;
+            copies.changed(target).await;
             Ok(put?)
         }
         Post::Comment(comment) => {

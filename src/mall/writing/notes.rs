@@ -11,6 +11,7 @@ use super::likes::liked;
 use super::post_pictures::{check_paths, check_uploads};
 use super::removal::{Removal, Remover, not_found, remove};
 use super::{Pictures, within_limit};
+use crate::mall::base::caches::HotNotes;
 use crate::mall::base::{AuditLog, Context, Failure, InputError, Refusal, clean_text};
 use crate::mall::people::accounts::PublicUser;
 
@@ -74,7 +75,7 @@ impl Notes {
         check_uploads(&self.pictures, author, text.pictures(), now).await?;
         let note = storage.writing.notes.insert(author, &text, now).await?;
         // An earlier read of this id may have left a negative cache entry.
-        self.context.copies.notes.changed(&[note]).await;
+        self.context.copies.changed(Post::Note(note)).await;
         // The note is stored; a background job completes the fan-out if it fails now.
         if let Err(error) = storage.writing.feeds.pass_on(FeedEntry { note, written: now }, author, now).await
         {
@@ -95,17 +96,37 @@ impl Notes {
     ) -> Result<NoteView, Failure> {
         let found = self.context.copies.notes.get(note, now).await?;
         let note = found.filter(|note| note.visibility.is_seen()).ok_or(Refusal::NotFound("note"))?;
-        let view = self.views(vec![note], reader).await?.pop();
+        let writers = Authors::cached(&self.context, &[note.author], now).await?;
+        let view = self.views_by(&writers, vec![note], reader).await?.pop();
         Ok(view.ok_or(Refusal::NotFound("note"))?)
     }
 
-    /// Returns a page of the most liked notes; among equals, the newest first.
+    /// Returns a page of the most liked notes; among equals, the newest first. The first pages come from the
+    /// cache.
     ///
     /// # Errors
-    /// [`Failure::Store`] if the store fails.
-    pub async fn hot(&self, page: u32, reader: Option<UserId>) -> Result<Vec<NoteView>, Failure> {
-        let notes = self.context.storage.writing.notes.hot(Page::new(page, PAGE)).await?;
-        self.views(notes, reader).await
+    /// [`Refusal::Busy`] while the database is slow and no copy exists; [`Failure::Store`] if the store fails.
+    pub async fn hot(
+        &self,
+        page: u32,
+        reader: Option<UserId>,
+        now: Timestamp,
+    ) -> Result<Vec<NoteView>, Failure> {
+        let (Context { storage, copies, .. }, page) = (&self.context, Page::new(page, PAGE));
+        if page.skipped() + u64::from(PAGE) > u64::from(HotNotes::MAX) {
+            return self.views(storage.writing.notes.hot(page).await?, reader).await;
+        }
+        let hot = copies.hot.shared((), now).await?;
+        let skipped = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
+        let ids = hot.map(|hot| hot.0.iter().copied().skip(skipped).take(PAGE as usize).collect::<Vec<_>>());
+        let mut notes = Vec::with_capacity(PAGE as usize);
+        for id in ids.unwrap_or_default() {
+            let note = copies.notes.get(id, now).await?;
+            notes.extend(note.filter(|note| note.visibility.is_seen()));
+        }
+        let authors: Vec<UserId> = notes.iter().map(|note| note.author).collect();
+        let writers = Authors::cached(&self.context, &authors, now).await?;
+        self.views_by(&writers, notes, reader).await
     }
 
     /// Returns a page of an author's visible notes, newest first.
@@ -167,6 +188,15 @@ impl Notes {
     /// [`Failure::Store`] if the store fails.
     pub async fn views(&self, notes: Vec<Note>, reader: Option<UserId>) -> Result<Vec<NoteView>, Failure> {
         let writers = Authors::of(&self.context, notes.iter().map(|note| note.author)).await?;
+        self.views_by(&writers, notes, reader).await
+    }
+
+    async fn views_by(
+        &self,
+        writers: &Authors,
+        notes: Vec<Note>,
+        reader: Option<UserId>,
+    ) -> Result<Vec<NoteView>, Failure> {
         let liked = liked(&self.context, reader, notes.iter().map(|note| Post::Note(note.id))).await?;
         let view = |note: Note| NoteView {
             author: writers.brief(note.author),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::{CacheEntry, CacheKey, CacheLease};
+use super::{CacheEntry, CacheKey, CacheLease, Decoded};
 use crate::Timestamp;
 
 /// Number of invalidation counters. Keys share a counter by hash: a lease revoked because of another key
@@ -28,7 +28,8 @@ impl LocalCache {
     /// Creates a cache of up to `bytes` bytes. `lives`: maximum age of an entry in real time, if bounded.
     pub fn new(bytes: u64, lives: Option<Duration>) -> Self {
         let weight = |_: &CacheKey, kept: &CacheEntry| {
-            u32::try_from(kept.bytes.len() + ENTRY_OVERHEAD_BYTES).unwrap_or(u32::MAX)
+            // The decoded value is about as large as the bytes.
+            u32::try_from(2 * kept.bytes.len() + ENTRY_OVERHEAD_BYTES).unwrap_or(u32::MAX)
         };
         let kept = moka::sync::Cache::builder().max_capacity(bytes).weigher(weight);
         let kept = match lives {
@@ -55,7 +56,8 @@ impl LocalCache {
         let now = self.count_of(key).lock();
         let is_good = *now == count && bytes.len() <= CacheLease::MAX_BYTES;
         if is_good {
-            self.kept.insert(key.clone(), CacheEntry { bytes: Arc::clone(bytes), expires_at, is_near: true });
+            let (bytes, decoded) = (Arc::clone(bytes), Decoded::default());
+            self.kept.insert(key.clone(), CacheEntry { bytes, expires_at, is_near: true, decoded });
         }
         is_good
     }

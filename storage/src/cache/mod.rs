@@ -1,5 +1,6 @@
 //! Cache of rows and query results of the database.
 
+mod decoded;
 mod memory;
 
 use std::fmt;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+pub use decoded::Decoded;
 pub use memory::LocalCache;
 
 use crate::{StoreError, Timestamp};
@@ -49,6 +51,8 @@ pub struct CacheEntry {
     pub expires_at: Timestamp,
     /// Whether the entry came from the local (in-process) cache.
     pub is_near: bool,
+    /// The value as its reader decoded it, shared by all readers of a local copy.
+    pub decoded: Decoded,
 }
 
 /// Cache lease: permits storing a value read after the lease was issued. Invalidation of the key revokes the

@@ -135,22 +135,22 @@ struct ShopAnswer {
 }
 
 impl ShopAnswer {
-    fn new(shop: Shop, zone: &TimeZone) -> Self {
-        let Shop { id, text, created, updated } = shop;
+    fn new(shop: &Shop, zone: &TimeZone) -> Self {
+        let Shop { id, ref text, created, updated } = *shop;
         Self {
             id: id.get(),
-            name: text.name,
+            name: text.name.clone(),
             type_id: text.kind.get(),
-            images: text.images.into(),
-            area: text.area,
-            address: text.address,
+            images: text.images.clone().into(),
+            area: text.area.clone(),
+            address: text.address.clone(),
             x: text.x,
             y: text.y,
             avg_price: text.avg_price,
             sold: text.sold,
             comments: text.comments,
             score: text.score,
-            open_hours: text.open_hours,
+            open_hours: text.open_hours.clone(),
             create_time: wall_time::text(created, zone),
             update_time: wall_time::text(updated, zone),
             distance: None,
@@ -161,13 +161,13 @@ impl ShopAnswer {
         let nearby_shops = shops.into_iter().map(|ShopNearby { shop, metres }| {
             // Rounded to centimetres: locations are no more accurate.
             let distance = Some((metres * 100.0).round() / 100.0);
-            Self { distance, ..Self::new(shop, zone) }
+            Self { distance, ..Self::new(&shop, zone) }
         });
         Answer::ok(nearby_shops.collect::<Vec<_>>())
     }
 
     fn list(shops: Vec<Shop>, zone: &TimeZone) -> Answer<Vec<Self>> {
-        Answer::ok(shops.into_iter().map(|shop| Self::new(shop, zone)).collect::<Vec<_>>())
+        Answer::ok(shops.iter().map(|shop| Self::new(shop, zone)).collect::<Vec<_>>())
     }
 }
 
@@ -179,7 +179,7 @@ async fn one(
 ) -> Reply<ShopAnswer> {
     let shop = app.shops.get(ShopId::new(id), now).await?;
     visiting.saw(&app, Some(shop.id), now);
-    Ok(Answer::ok(ShopAnswer::new(shop, &app.context.zone)))
+    Ok(Answer::ok(ShopAnswer::new(&shop, &app.context.zone)))
 }
 
 /// A shop from an operator. Only `PUT` reads the `id`. (Not two structs with one flattened into the other:
@@ -299,7 +299,11 @@ fn kind(id: Option<u64>) -> Option<ShopTypeId> {
     id.filter(|id| *id != 0).map(ShopTypeId::new)
 }
 
-async fn of_type(State(app): State<App>, Query(query): Query<OfType>) -> Reply<Vec<ShopAnswer>> {
+async fn of_type(
+    State(app): State<App>,
+    Now(now): Now,
+    Query(query): Query<OfType>,
+) -> Reply<Vec<ShopAnswer>> {
     let (page, zone) = (query.current.unwrap_or(1), &app.context.zone);
     let order = match query.sort_by.as_deref() {
         Some("comments") => Some(ShopOrder::Comments),
@@ -307,7 +311,7 @@ async fn of_type(State(app): State<App>, Query(query): Query<OfType>) -> Reply<V
         _ => None,
     };
     if let Some(vicinity) = query.vicinity()? {
-        return Ok(ShopAnswer::list_near(app.shops.of_type_near(&vicinity, order, page).await?, zone));
+        return Ok(ShopAnswer::list_near(app.shops.of_type_near(&vicinity, order, page, now).await?, zone));
     }
     let shops = app.shops.of_type(kind(query.type_id), order.unwrap_or(ShopOrder::Id), page).await?;
     Ok(ShopAnswer::list(shops, zone))
@@ -333,9 +337,9 @@ struct Near {
     current: Option<u32>,
 }
 
-async fn near(State(app): State<App>, Query(query): Query<Near>) -> Reply<Vec<ShopAnswer>> {
+async fn near(State(app): State<App>, Now(now): Now, Query(query): Query<Near>) -> Reply<Vec<ShopAnswer>> {
     let vicinity = NearbyRequest::new(query.x, query.y, query.radius, kind(query.type_id))?;
-    let shops = app.shops.near(&vicinity, query.current.unwrap_or(1)).await?;
+    let shops = app.shops.near(&vicinity, query.current.unwrap_or(1), now).await?;
     Ok(ShopAnswer::list_near(shops, &app.context.zone))
 }
 

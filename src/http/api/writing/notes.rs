@@ -170,9 +170,10 @@ async fn remove(
 async fn hot(
     State(app): State<App>,
     MaybeLogin(reader): MaybeLogin,
+    Now(now): Now,
     Query(query): Query<PageQuery>,
 ) -> Reply<Vec<BlogAnswer>> {
-    answers(&app, app.notes.hot(query.number(), reader).await?)
+    answers(&app, app.notes.hot(query.number(), reader, now).await?)
 }
 
 async fn of_me(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::Timestamp;
+use mallbox_storage::{CacheEntry, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::id_filter::CacheId;
@@ -36,10 +36,14 @@ impl<V: Cached> Entry<V> {
         (Self { made: now, fresh_until, value }, fresh_until + stale)
     }
 
-    /// Decodes an entry. Returns `None` if it is unreadable, or was made later than `now` because the clock
-    /// has been set back.
-    pub(super) fn read(bytes: &[u8], now: Timestamp) -> Option<Self> {
-        serde_json::from_slice(bytes).ok().filter(|entry: &Self| entry.made <= now + CLOCK_SKEW_MAX)
+    /// Decodes an entry, once per local copy. Returns `None` if it is unreadable, or was made later than `now`
+    /// because the clock has been set back.
+    pub(super) fn read(kept: &CacheEntry, now: Timestamp) -> Option<Arc<Entry<Arc<V>>>> {
+        let decode = || {
+            let Self { made, fresh_until, value } = serde_json::from_slice(&kept.bytes).ok()?;
+            Some(Entry { made, fresh_until, value: value.map(Arc::new) })
+        };
+        kept.decoded.get_or_decode(decode).filter(|entry| entry.made <= now + CLOCK_SKEW_MAX)
     }
 
     pub(super) fn bytes(&self) -> Option<Arc<[u8]>> {

@@ -39,9 +39,9 @@ pub(super) struct Inner<V: Cached> {
 
 impl<V: Cached> Inner<V> {
     /// Returns the cached entry, and whether the local cache was hit. An unreachable cache counts as a miss.
-    pub(super) async fn kept(&self, id: V::Id, now: Timestamp) -> Option<(Entry<V>, bool)> {
+    pub(super) async fn kept(&self, id: V::Id, now: Timestamp) -> Option<(Arc<Entry<Arc<V>>>, bool)> {
         let kept = self.storage.base.cache.get(&key::<V>(id), now).await.ok()??;
-        Some((Entry::read(&kept.bytes, now)?, kept.is_near))
+        Some((Entry::<V>::read(&kept, now)?, kept.is_near))
     }
 
     /// Loads the value from the database, unless another instance has just cached a fresh one.
@@ -51,7 +51,7 @@ impl<V: Cached> Inner<V> {
         let _turn = self.turn(&key).await;
         let lookup = self.storage.base.cache.look(&key, now).await.ok();
         if let Some(entry) = lookup.as_ref().and_then(|lookup| fresh::<V>(lookup, now)) {
-            return Ok(entry.value.map(Arc::new));
+            return Ok(entry.value.clone());
         }
         let load = async {
             self.figures.count(CacheEvent::Rebuild);
@@ -87,7 +87,7 @@ impl<V: Cached> Inner<V> {
     }
 }
 
-fn fresh<V: Cached>(lookup: &LeasedLookup, now: Timestamp) -> Option<Entry<V>> {
+fn fresh<V: Cached>(lookup: &LeasedLookup, now: Timestamp) -> Option<Arc<Entry<Arc<V>>>> {
     let kept = lookup.kept.as_ref()?;
-    Entry::read(&kept.bytes, now).filter(|entry| now < entry.fresh_until)
+    Entry::<V>::read(kept, now).filter(|entry| now < entry.fresh_until)
 }

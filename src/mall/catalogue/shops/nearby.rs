@@ -1,9 +1,11 @@
 //! Geographic search for shops.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use mallbox_storage::{
-    LatLng, NearbyQuery, NearbyShop, Page, Shop, ShopId, ShopOrder, ShopTypeId, StoreError, geo_index,
+    LatLng, NearbyQuery, NearbyShop, Page, Shop, ShopId, ShopOrder, ShopTypeId, StoreError, Timestamp,
+    geo_index,
 };
 
 use super::{OF_TYPE, Shops};
@@ -54,8 +56,8 @@ impl NearbyRequest {
 /// A shop with its distance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShopNearby {
-    /// The shop as stored.
-    pub shop: Shop,
+    /// The shop.
+    pub shop: Arc<Shop>,
     /// Distance from the centre, in metres.
     pub metres: f64,
 }
@@ -65,8 +67,13 @@ impl Shops {
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
-    pub async fn near(&self, vicinity: &NearbyRequest, page: u32) -> Result<Vec<ShopNearby>, Failure> {
-        self.nearest(vicinity, Page::new(page, NEARBY_PAGE)).await
+    pub async fn near(
+        &self,
+        vicinity: &NearbyRequest,
+        page: u32,
+        now: Timestamp,
+    ) -> Result<Vec<ShopNearby>, Failure> {
+        self.nearest(vicinity, Page::new(page, NEARBY_PAGE), now).await
     }
 
     /// Returns a page of five shops, nearest first or in the given order.
@@ -78,16 +85,22 @@ impl Shops {
         vicinity: &NearbyRequest,
         order: Option<ShopOrder>,
         page: u32,
+        now: Timestamp,
     ) -> Result<Vec<ShopNearby>, Failure> {
         let page = Page::new(page, OF_TYPE);
-        let Some(order) = order else { return self.nearest(vicinity, page).await };
+        let Some(order) = order else { return self.nearest(vicinity, page, now).await };
         let found = self.context.storage.catalogue.geo_index.near(&vicinity.around(0, RESULTS_MAX)).await?;
-        Ok(self.with_shops(&found, order, page).await?)
+        Ok(self.sorted(&found, order, page).await?)
     }
 
-    /// Returns a page of the nearest shops. Index entries without a shop in the database are removed, and the
-    /// page is read again.
-    async fn nearest(&self, vicinity: &NearbyRequest, page: Page) -> Result<Vec<ShopNearby>, Failure> {
+    /// Returns a page of the nearest shops, from the cache. Index entries without a shop in the database are
+    /// removed, and the page is read again.
+    async fn nearest(
+        &self,
+        vicinity: &NearbyRequest,
+        page: Page,
+        now: Timestamp,
+    ) -> Result<Vec<ShopNearby>, Failure> {
         /// Maximum number of reads of a page with stale index entries; hardly ever more than one.
         const READS_MAX: u32 = 3;
         let index = &self.context.storage.catalogue.geo_index;
@@ -95,24 +108,26 @@ impl Shops {
         let around = vicinity.around(skip, page.size() as usize);
         for tries_left in (0..READS_MAX).rev() {
             let found = index.near(&around).await?;
-            let mut shops = self.with_shops(&found, ShopOrder::Id, Page::new(1, page.size())).await?;
-            let places: HashMap<ShopId, usize> =
-                found.iter().enumerate().map(|(place, near)| (near.shop, place)).collect();
-            shops.sort_unstable_by_key(|near| places.get(&near.shop.id).copied());
-            if shops.len() == found.len() || tries_left == 0 {
+            let (mut shops, mut ghosts) = (Vec::with_capacity(found.len()), Vec::new());
+            for NearbyShop { shop: id, metres } in found {
+                match self.context.copies.shops.shared(id, now).await? {
+                    Some(shop) => shops.push(ShopNearby { shop, metres }),
+                    None => ghosts.push(id),
+                }
+            }
+            if ghosts.is_empty() || tries_left == 0 {
                 return Ok(shops);
             }
-            let is_there = |near: &&NearbyShop| shops.iter().any(|known| known.shop.id == near.shop);
-            for ghost in found.iter().filter(|near| !is_there(near)) {
-                tracing::warn!(shop = ghost.shop.get(), "a shop in the geo index is not in the database");
-                self.place(ghost.shop).await;
+            for ghost in ghosts {
+                tracing::warn!(shop = ghost.get(), "a shop in the geo index is not in the database");
+                self.place(ghost).await;
             }
         }
         Ok(Vec::new())
     }
 
-    /// Returns a page of the shops found, with their data from the database.
-    async fn with_shops(
+    /// Returns a page of the shops found, sorted by the database.
+    async fn sorted(
         &self,
         found: &[NearbyShop],
         order: ShopOrder,
@@ -124,7 +139,7 @@ impl Shops {
         let metres: HashMap<ShopId, f64> = found.iter().map(|near| (near.shop, near.metres)).collect();
         let ids: Vec<ShopId> = found.iter().map(|near| near.shop).collect();
         let shops = self.context.storage.catalogue.shops.among(&ids, order, page).await?;
-        let near = |shop: Shop| Some(ShopNearby { metres: *metres.get(&shop.id)?, shop });
+        let near = |shop: Shop| Some(ShopNearby { metres: *metres.get(&shop.id)?, shop: Arc::new(shop) });
         Ok(shops.into_iter().filter_map(near).collect())
     }
 

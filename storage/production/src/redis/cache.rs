@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::LocalCache;
+use mallbox_storage::backend::{Decoded, LocalCache};
 use mallbox_storage::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup, StoreError, Timestamp};
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -174,7 +174,12 @@ fn unavailable(op: &'static str, why: &'static str) -> StoreError {
 fn live(found: Found, now: Timestamp) -> Option<CacheEntry> {
     let (Some(bytes), Some(expires)) = (found.0, found.1) else { return None };
     let expires_at = Timestamp::from_millis(expires);
-    (now < expires_at).then(|| CacheEntry { bytes: bytes.into(), expires_at, is_near: false })
+    (now < expires_at).then(|| CacheEntry {
+        bytes: bytes.into(),
+        expires_at,
+        is_near: false,
+        decoded: Decoded::default(),
+    })
 }
 
 #[async_trait]
