@@ -46,7 +46,7 @@ pub use client_network::client_network;
 pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
 pub use context::Context;
 pub use failure::{
-    CallbackError, FactorRefusal, Failure, GuardRefusal, InputError, Refusal, SubscriberRefusal,
+    CallbackError, ClaimGatewayRefusal, FactorRefusal, Failure, GuardRefusal, InputError, Refusal, SubscriberRefusal,
     WaitingRefusal,
 };
 pub use random::Random;
