@@ -18,8 +18,8 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
-    ArchiveAdmin, ClaimGatewayAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin,
-    ReviewAdmin, SaleAdmin, VoucherAdmin,
+    ArchiveAdmin, ClaimGatewayAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin,
+    ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -237,11 +237,7 @@ impl Mall {
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             event_admin: EventAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             kiosk_admin: KioskAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
-            claim_gateway_admin: ClaimGatewayAdmin::new(
-                context.clone(),
-                audit.clone(),
-                Arc::clone(&random),
-            ),
+            claim_gateway_admin: ClaimGatewayAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox).with_code_key(code_key),
             voucher_admin: VoucherAdmin::new(
                 context.clone(),

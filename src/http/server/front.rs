@@ -40,6 +40,7 @@ use super::security::{Cause, SecurityEvents};
 use crate::http::request::attempt::Attempt;
 use crate::http::request::client_address::{ClientAddress, TrustedProxies};
 use crate::http::response::caller::{Caller, Profile};
+use crate::http::response::envelope::DecidedClaims;
 use crate::http::response::error::{ApiError, InternalCause, internal_response};
 use crate::http::response::headers;
 use crate::http::response::language;
@@ -225,7 +226,7 @@ impl Gateway {
         let deadline =
             self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival + allowance.work);
         let (outcome, mut code, attempt) = run_guarded(work, (language, caller), deadline).await;
-        let response = match outcome {
+        let mut response = match outcome {
             Outcome::Answered(response) => response,
             Outcome::Panicked(message) => broken(StatusCode::INTERNAL_SERVER_ERROR, message),
             Outcome::TooSlow if arrival.is_some_and(|arrival| arrival.is_awaited()) => {
@@ -236,6 +237,9 @@ impl Gateway {
         };
         let elapsed = started.elapsed();
         self.tally.count(class, response.status(), code, elapsed);
+        if let Some(DecidedClaims(codes)) = response.extensions_mut().remove() {
+            codes.into_iter().for_each(|code| self.tally.count_claim(code));
+        }
         let logged = LoggedRequest { id, client, is_api, method, uri, code, language, elapsed };
         self.mall.metrics.security().record_request(&logged.cause(attempt, is_api));
         self.finish(response, &logged)

@@ -51,6 +51,8 @@ impl Class {
         let (area, rest) =
             path[path.len().min(1)..].split_once('/').unwrap_or((path.trim_start_matches('/'), ""));
         match area {
+            // The claims of a batch are counted one by one.
+            "voucher-order" if rest == "seckill/batch" => Self::Order,
             "voucher-order" if method == Method::POST && rest.starts_with("seckill/") => Self::Claim,
             "voucher-order" => Self::Order,
             "user" => Self::User,
@@ -137,13 +139,16 @@ impl Tally {
             self.by_code[class_at][code_at].fetch_add(1, Relaxed);
         }
         if class == Class::Claim {
-            let last = OUTCOMES.len() - 1;
             // A failure without a code, such as a 500, is not an accepted claim.
             let accepted = code.is_empty() && status == StatusCode::OK;
-            let known = OUTCOMES.iter().position(|(known, _)| *known == code);
-            let at = known.filter(|_| accepted || !code.is_empty()).unwrap_or(last);
-            self.claims[at].fetch_add(1, Relaxed);
+            self.count_claim(if accepted || !code.is_empty() { code } else { "?" });
         }
+    }
+
+    /// Counts a decided claim. `code` is the code of its refusal, `""` for an accepted claim.
+    pub(in crate::http) fn count_claim(&self, code: &str) {
+        let known = OUTCOMES.iter().position(|(known, _)| *known == code);
+        self.claims[known.unwrap_or(OUTCOMES.len() - 1)].fetch_add(1, Relaxed);
     }
 }
 
@@ -360,6 +365,7 @@ mod tests {
         let post = Method::POST;
         assert_eq!(Class::of_api(&post, "/voucher-order/seckill/7"), Class::Claim);
         assert_eq!(Class::of_api(&Method::GET, "/voucher-order/seckill/7"), Class::Order);
+        assert_eq!(Class::of_api(&post, "/voucher-order/seckill/batch"), Class::Order);
         assert_eq!(Class::of_api(&post, "/voucher-order/7"), Class::Order);
         assert_eq!(Class::of_api(&post, "/shop-type/list"), Class::Shop);
         assert_eq!(Class::of_api(&post, "/user"), Class::User);

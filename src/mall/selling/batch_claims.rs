@@ -58,6 +58,15 @@ pub enum BatchOutcome {
     Refused(Refusal),
 }
 
+/// A decided batch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DecidedBatch {
+    /// An outcome per claim, in order, all of them durable.
+    pub outcomes: Vec<BatchOutcome>,
+    /// Whether an earlier request had decided the batch.
+    pub is_repeat: bool,
+}
+
 /// The service for claims in batches. Cheap to clone.
 #[derive(Clone)]
 pub struct BatchClaims {
@@ -98,7 +107,7 @@ impl BatchClaims {
         if operator.is_some_and(|operator| User::acts(&operator)) { Ok(gateway) } else { Err(invalid()) }
     }
 
-    /// Makes the claims of a batch. Returns an outcome per claim, in order, all of them durable.
+    /// Makes the claims of a batch.
     ///
     /// Idempotent for 24 hours: a repeat of the claims under the same name returns the same outcomes, on any
     /// instance, and completes a batch that a crash has cut short. The work finishes even if the caller is
@@ -114,7 +123,7 @@ impl BatchClaims {
         gateway: ClaimGateway,
         request: String,
         claims: Vec<GatewayClaim>,
-    ) -> Result<Vec<BatchOutcome>, Failure> {
+    ) -> Result<DecidedBatch, Failure> {
         let request = check_idempotency_key(request)?;
         if claims.is_empty() || claims.len() > Self::CLAIMS_MAX {
             return Err(Refusal::BadValue("claims").into());

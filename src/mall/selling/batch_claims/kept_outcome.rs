@@ -182,7 +182,8 @@ mod tests {
             .map(|refusal| BatchOutcome::Refused((*refusal).into()))
             .chain([BatchOutcome::Accepted(order)])
             .collect();
-        let kept: Vec<KeptOutcome> = outcomes.iter().map(|outcome| KeptOutcome::of(outcome).unwrap()).collect();
+        let kept: Vec<KeptOutcome> =
+            outcomes.iter().map(|outcome| KeptOutcome::of(outcome).unwrap()).collect();
         let text = to_text(&kept).unwrap();
         let read = from_text(&text, kept.len()).unwrap();
         let again: Vec<BatchOutcome> = read.into_iter().filter_map(KeptOutcome::outcome).collect();
@@ -193,7 +194,8 @@ mod tests {
 
     #[test]
     fn the_stored_form_is_short_and_stays_readable() {
-        let text = r#"[{"reserved":7},{"accepted":8},{"refused":"sold_out"},{"refused":{"already_bought":9}}]"#;
+        let text =
+            r#"[{"reserved":7},{"accepted":8},{"refused":"sold_out"},{"refused":{"already_bought":9}}]"#;
         let outcomes = [
             KeptOutcome::Reserved(OrderId::new(7)),
             KeptOutcome::Accepted(OrderId::new(8)),

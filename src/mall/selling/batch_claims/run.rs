@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
 use super::kept_outcome::{self, KeptOutcome};
-use super::{BatchOutcome, GatewayClaim, Inner, hash_of};
+use super::{BatchOutcome, DecidedBatch, GatewayClaim, Inner, hash_of};
 use crate::mall::base::{ClaimGatewayRefusal, Failure, Refusal};
 use crate::mall::selling::order_numbers::Number;
 use crate::mall::selling::order_queries::Found;
@@ -59,7 +59,7 @@ impl Run {
     }
 
     /// Returns the outcomes of the batch: stored ones, or those of this run.
-    pub(super) async fn outcomes(self) -> Result<Vec<BatchOutcome>, Failure> {
+    pub(super) async fn outcomes(self) -> Result<DecidedBatch, Failure> {
         let name = format!("claim batch {}:{}", self.gateway.id, hex(&Sha256::digest(&self.request)));
         let held = self.inner.locker.hold(&name, LockOwner::random(), LEASE, ACQUIRE_TIMEOUT).await?;
         let held = held.ok_or(Refusal::Busy)?;
@@ -72,7 +72,7 @@ impl Run {
         outcomes
     }
 
-    async fn outcomes_held(&self, held: &HeldLock, now: Timestamp) -> Result<Vec<BatchOutcome>, Failure> {
+    async fn outcomes_held(&self, held: &HeldLock, now: Timestamp) -> Result<DecidedBatch, Failure> {
         let storage = &self.inner.context.storage;
         let (revision, mut outcomes) =
             match storage.selling.claim_batches.get(self.gateway.id, &self.request).await? {
@@ -109,10 +109,12 @@ impl Run {
     }
 
     /// Returns the outcomes of a finished batch.
-    fn read(&self, finished: &ClaimBatch) -> Result<Vec<BatchOutcome>, Failure> {
+    fn read(&self, finished: &ClaimBatch) -> Result<DecidedBatch, Failure> {
         let kept = kept_outcome::from_text(&finished.outcomes, self.claims.len())?;
         let outcomes: Option<Vec<BatchOutcome>> = kept.into_iter().map(KeptOutcome::outcome).collect();
-        outcomes.ok_or_else(|| Failure::Bug("a finished batch has a reserved order id".to_owned()))
+        let outcomes =
+            outcomes.ok_or_else(|| Failure::Bug("a finished batch has a reserved order id".to_owned()))?;
+        Ok(DecidedBatch { outcomes, is_repeat: true })
     }
 
     /// Returns the outcomes of an earlier run. A reserved order id is an accepted claim if the log, the
@@ -120,11 +122,12 @@ impl Run {
     async fn recognised(&self, former: &ClaimBatch) -> Result<Outcomes, Failure> {
         let kept = kept_outcome::from_text(&former.outcomes, self.claims.len())?;
         let mut outcomes: Outcomes = kept.iter().map(|kept| kept.outcome()).collect();
-        let looked_up = kept.iter().zip(self.claims.iter()).enumerate().filter_map(|(place, (kept, claim))| {
-            let KeptOutcome::Reserved(order) = *kept else { return None };
-            let (inner, user) = (Arc::clone(&self.inner), claim.user);
-            Some(async move { (place, order, inner.is_made(order, user).await) })
-        });
+        let looked_up =
+            kept.iter().zip(self.claims.iter()).enumerate().filter_map(|(place, (kept, claim))| {
+                let KeptOutcome::Reserved(order) = *kept else { return None };
+                let (inner, user) = (Arc::clone(&self.inner), claim.user);
+                Some(async move { (place, order, inner.is_made(order, user).await) })
+            });
         for (place, order, is_made) in concurrently(looked_up).await? {
             if is_made? {
                 outcomes[place] = Some(BatchOutcome::Accepted(order));
@@ -257,10 +260,10 @@ impl Run {
         revision: u32,
         outcomes: Vec<BatchOutcome>,
         now: Timestamp,
-    ) -> Result<Vec<BatchOutcome>, Failure> {
+    ) -> Result<DecidedBatch, Failure> {
         let kept: Vec<KeptOutcome> = outcomes.iter().map(KeptOutcome::of).collect::<Result<_, _>>()?;
         self.store(revision + 1, kept, true, now).await?;
-        Ok(outcomes)
+        Ok(DecidedBatch { outcomes, is_repeat: false })
     }
 
     async fn store(
