@@ -159,6 +159,20 @@ fn kill_within(
     })
 }
 
+/// Sends a batch to several instances at once. Returns the orders, which one instance decides and the others
+/// repeat.
+fn decide_at_once(batch: &Batch, servers: [&Server; 2], token: &str) -> anyhow::Result<Orders> {
+    let decided = std::thread::scope(|scope| {
+        let asking = servers.map(|server| scope.spawn(|| batch.decide(server.address, token)));
+        asking.map(|asked| asked.join().ok().context("a gateway panicked")?)
+    });
+    let [first, second] = decided;
+    let ((orders, one), (others, other)) = (first?, second?);
+    ensure!(orders == others, "two instances decided differently");
+    ensure!(one != other, "repeated: {one}, {other}");
+    Ok(orders)
+}
+
 #[test]
 fn a_batch_that_a_kill_cut_short_is_completed_after_the_restart() -> anyhow::Result<()> {
     let cycles = number_from("MALLBOX_CRASH_CYCLES").unwrap_or(8).min(45) as usize;
@@ -229,14 +243,14 @@ fn a_batch_of_a_killed_instance_is_completed_by_another() -> anyhow::Result<()> 
         anyhow::Ok((mall, operator))
     })?;
     let another = || Server::start_on(&redis.url(), &mariadb.url("mall"), &log);
-    let stays = another()?;
+    let (stays, beside) = (another()?, another()?);
     let token = token(stays.address, &operator, &mall)?;
     let (mut tally, mut all) = (Tally::default(), HashMap::new());
     let mut usual = Duration::MAX;
     for sale in &mall.sales[..WARM_UP] {
         let batch = Batch::new(&mall, *sale);
         let began = Instant::now();
-        let orders = batch.decide(stays.address, &token)?.0;
+        let orders = decide_at_once(&batch, [&stays, &beside], &token)?;
         usual = usual.min(began.elapsed());
         all.insert(batch.name.clone(), (batch, orders));
     }
@@ -274,6 +288,14 @@ fn a_batch_of_a_killed_instance_is_completed_by_another() -> anyhow::Result<()> 
         }
         Ok(storage.base.upkeep.close().await?)
     })?;
+    let revoked = http::ask(stays.address, "DELETE", "/api/ops/claim-gateways/1", &operator)?;
+    ensure!(revoked.body["success"] == true, "{}", revoked.text);
+    let (batch, _) = all.values().next().context("no batch")?;
+    for server in [&stays, &beside] {
+        let refused = batch.ask(server.address, &token)?;
+        ensure!(refused.code() == "GATEWAY_TOKEN_INVALID", "a revoked token: {}", refused.text);
+    }
     stays.stop()?;
+    beside.stop()?;
     server::verify_on(&redis.url(), &mariadb.url("mall"))
 }

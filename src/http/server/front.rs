@@ -40,7 +40,6 @@ use super::security::{Cause, SecurityEvents};
 use crate::http::request::attempt::Attempt;
 use crate::http::request::client_address::{ClientAddress, TrustedProxies};
 use crate::http::response::caller::{Caller, Profile};
-use crate::http::response::envelope::DecidedClaims;
 use crate::http::response::error::{ApiError, InternalCause, internal_response};
 use crate::http::response::headers;
 use crate::http::response::language;
@@ -237,9 +236,7 @@ impl Gateway {
         };
         let elapsed = started.elapsed();
         self.tally.count(class, response.status(), code, elapsed);
-        if let Some(DecidedClaims(codes)) = response.extensions_mut().remove() {
-            codes.into_iter().for_each(|code| self.tally.count_claim(code));
-        }
+        self.tally.count_claims(&mut response);
         let logged = LoggedRequest { id, client, is_api, method, uri, code, language, elapsed };
         self.mall.metrics.security().record_request(&logged.cause(attempt, is_api));
         self.finish(response, &logged)

@@ -11,9 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
+use axum::response::Response;
 use parking_lot::Mutex;
 
 use super::security::SecurityEvents;
+use crate::http::response::envelope::DecidedClaims;
 use crate::http::response::messages::CODES;
 use crate::mall::{Clock, SystemClock};
 
@@ -145,8 +147,15 @@ impl Tally {
         }
     }
 
+    /// Counts the claims that a response has decided, if they are several.
+    pub(in crate::http) fn count_claims(&self, response: &mut Response) {
+        if let Some(DecidedClaims(codes)) = response.extensions_mut().remove() {
+            codes.into_iter().for_each(|code| self.count_claim(code));
+        }
+    }
+
     /// Counts a decided claim. `code` is the code of its refusal, `""` for an accepted claim.
-    pub(in crate::http) fn count_claim(&self, code: &str) {
+    fn count_claim(&self, code: &str) {
         let known = OUTCOMES.iter().position(|(known, _)| *known == code);
         self.claims[known.unwrap_or(OUTCOMES.len() - 1)].fetch_add(1, Relaxed);
     }

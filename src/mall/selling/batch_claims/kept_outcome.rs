@@ -6,7 +6,7 @@ use std::time::Duration;
 use mallbox_storage::OrderId;
 use serde::{Deserialize, Serialize};
 
-use super::BatchOutcome;
+use super::claim::BatchOutcome;
 use crate::mall::base::{ClaimGatewayRefusal, Failure, GuardRefusal, Refusal};
 
 /// The outcome of a claim of a stored batch.

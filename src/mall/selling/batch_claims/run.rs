@@ -14,11 +14,11 @@ use mallbox_storage::{
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
+use super::claim::{BatchOutcome, DecidedBatch, GatewayClaim, hash_of};
 use super::kept_outcome::{self, KeptOutcome};
-use super::{BatchOutcome, DecidedBatch, GatewayClaim, Inner, hash_of};
+use super::parts::Parts;
 use crate::mall::base::{ClaimGatewayRefusal, Failure, Refusal};
 use crate::mall::selling::order_numbers::Number;
-use crate::mall::selling::order_queries::Found;
 use crate::mall::selling::sales::AdmittedClaim;
 
 /// Lease of a batch's lock: how long a batch waits for an instance that died. Renewed while a run takes
@@ -29,7 +29,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// A batch to be run.
 pub(super) struct Run {
-    inner: Arc<Inner>,
+    parts: Arc<Parts>,
     gateway: ClaimGateway,
     request: String,
     claims: Arc<[GatewayClaim]>,
@@ -49,22 +49,22 @@ type Outcomes = Vec<Option<BatchOutcome>>;
 
 impl Run {
     pub(super) fn new(
-        inner: Arc<Inner>,
+        parts: Arc<Parts>,
         gateway: ClaimGateway,
         request: String,
         claims: Vec<GatewayClaim>,
     ) -> Self {
         let claims_hash = hash_of(&claims);
-        Self { inner, gateway, request, claims: claims.into(), claims_hash }
+        Self { parts, gateway, request, claims: claims.into(), claims_hash }
     }
 
     /// Returns the outcomes of the batch: stored ones, or those of this run.
     pub(super) async fn outcomes(self) -> Result<DecidedBatch, Failure> {
         let name = format!("claim batch {}:{}", self.gateway.id, hex(&Sha256::digest(&self.request)));
-        let held = self.inner.locker.hold(&name, LockOwner::random(), LEASE, ACQUIRE_TIMEOUT).await?;
+        let held = self.parts.locker.hold(&name, LockOwner::random(), LEASE, ACQUIRE_TIMEOUT).await?;
         let held = held.ok_or(Refusal::Busy)?;
         // The wait for another run may have taken seconds.
-        let now = self.inner.context.now();
+        let now = self.parts.context.now();
         let outcomes = self.outcomes_held(&held, now).await;
         if let Err(error) = held.leave().await {
             tracing::warn!(%error, "could not release the lock of a batch of claims; it expires by itself");
@@ -73,7 +73,7 @@ impl Run {
     }
 
     async fn outcomes_held(&self, held: &HeldLock, now: Timestamp) -> Result<DecidedBatch, Failure> {
-        let storage = &self.inner.context.storage;
+        let storage = &self.parts.context.storage;
         let (revision, mut outcomes) =
             match storage.selling.claim_batches.get(self.gateway.id, &self.request).await? {
                 None => (0, vec![None; self.claims.len()]),
@@ -104,7 +104,7 @@ impl Run {
         };
         let finished = self.finish(revision + 1, finished, now).await?;
         // Only now: no other run can make claims with these numbers any more.
-        unused.into_iter().for_each(|number| self.inner.sales.give_back(number));
+        unused.into_iter().for_each(|number| self.parts.sales.give_back(number));
         Ok(finished)
     }
 
@@ -125,8 +125,8 @@ impl Run {
         let looked_up =
             kept.iter().zip(self.claims.iter()).enumerate().filter_map(|(place, (kept, claim))| {
                 let KeptOutcome::Reserved(order) = *kept else { return None };
-                let (inner, user) = (Arc::clone(&self.inner), claim.user);
-                Some(async move { (place, order, inner.is_made(order, user).await) })
+                let (parts, user) = (Arc::clone(&self.parts), claim.user);
+                Some(async move { (place, order, parts.is_made(order, user).await) })
             });
         for (place, order, is_made) in concurrently(looked_up).await? {
             if is_made? {
@@ -156,7 +156,7 @@ impl Run {
     async fn refuse_users(&self, outcomes: &mut Outcomes) -> Result<(), Failure> {
         let users: BTreeSet<UserId> = self.open(outcomes).map(|(_, claim)| claim.user).collect();
         let users: Vec<UserId> = users.into_iter().collect();
-        let found = self.inner.context.storage.people.users.those(&users).await?;
+        let found = self.parts.context.storage.people.users.those(&users).await?;
         let found: HashMap<UserId, _> = found.into_iter().map(|user| (user.id, user)).collect();
         for (claim, outcome) in self.claims.iter().zip(outcomes) {
             let refusal = match found.get(&claim.user) {
@@ -176,10 +176,10 @@ impl Run {
         now: Timestamp,
     ) -> Result<Vec<(usize, AdmittedClaim)>, Failure> {
         let checks = self.open(outcomes).map(|(place, _)| {
-            let (inner, claims) = (Arc::clone(&self.inner), Arc::clone(&self.claims));
+            let (parts, claims) = (Arc::clone(&self.parts), Arc::clone(&self.claims));
             async move {
                 let claim = &claims[place];
-                (place, inner.sales.admit(claim.user, claim.voucher, claim.shown(), now).await)
+                (place, parts.sales.admit(claim.user, claim.voucher, claim.shown(), now).await)
             }
         });
         let checked = concurrently(checks.collect::<Vec<_>>()).await?;
@@ -204,7 +204,7 @@ impl Run {
     ) -> Result<Vec<ReservedClaim>, Failure> {
         let mut reserved = Vec::with_capacity(admitted.len());
         for (place, admitted) in admitted {
-            match self.inner.sales.reserve(self.claims[place].voucher, now).await {
+            match self.parts.sales.reserve(self.claims[place].voucher, now).await {
                 Ok((order, number)) => reserved.push(ReservedClaim { place, order, number, admitted }),
                 Err(Failure::Refused(refusal)) => outcomes[place] = Some(BatchOutcome::Refused(refusal)),
                 Err(failure) => return Err(failure),
@@ -230,11 +230,11 @@ impl Run {
         // The order of the batch, as far as the store keeps it: the first claims get the last units.
         of_users.sort_unstable_by_key(|claims| claims[0].place);
         let makings = of_users.into_iter().map(|claims| {
-            let inner = Arc::clone(&self.inner);
+            let parts = Arc::clone(&self.parts);
             async move {
                 let mut made = Vec::with_capacity(claims.len());
                 for ReservedClaim { place, order, number, admitted } in claims {
-                    made.push((place, number, inner.sales.take_admitted(admitted, order, now).await));
+                    made.push((place, number, parts.sales.take_admitted(admitted, order, now).await));
                 }
                 made
             }
@@ -282,7 +282,7 @@ impl Run {
             outcomes: kept_outcome::to_text(&outcomes)?,
             is_finished,
         };
-        let is_stored = self.inner.context.storage.selling.claim_batches.put(&batch).await?;
+        let is_stored = self.parts.context.storage.selling.claim_batches.put(&batch).await?;
         if is_stored { Ok(()) } else { Err(elsewhere().into()) }
     }
 
@@ -301,22 +301,6 @@ impl Run {
     fn open<'a>(&'a self, outcomes: &'a Outcomes) -> impl Iterator<Item = (usize, &'a GatewayClaim)> {
         let places = self.claims.iter().zip(outcomes).enumerate();
         places.filter(|(_, (_, outcome))| outcome.is_none()).map(|(place, (claim, _))| (place, claim))
-    }
-}
-
-impl Inner {
-    /// Returns whether a claim of the user was made under this order id, whatever became of the order.
-    async fn is_made(&self, order: OrderId, user: UserId) -> Result<bool, Failure> {
-        let is_found = match self.orders.find(order).await? {
-            Some(Found::Recorded(found)) => found.user == user,
-            Some(Found::Pending(claim)) => claim.user == user,
-            None => false,
-        };
-        if is_found {
-            return Ok(true);
-        }
-        let letters = self.context.storage.selling.dead_letters.of_order(order).await?;
-        Ok(letters.iter().any(|letter| letter.user == user))
     }
 }
 
