@@ -161,9 +161,9 @@ fn kill_within(
 
 /// Sends a batch to several instances at once. Returns the orders, which one instance decides and the others
 /// repeat.
-fn decide_at_once(batch: &Batch, servers: [&Server; 2], token: &str) -> anyhow::Result<Orders> {
+fn decide_at_once(batch: &Batch, addresses: [SocketAddr; 2], token: &str) -> anyhow::Result<Orders> {
     let decided = std::thread::scope(|scope| {
-        let asking = servers.map(|server| scope.spawn(|| batch.decide(server.address, token)));
+        let asking = addresses.map(|address| scope.spawn(move || batch.decide(address, token)));
         asking.map(|asked| asked.join().ok().context("a gateway panicked")?)
     });
     let [first, second] = decided;
@@ -250,7 +250,7 @@ fn a_batch_of_a_killed_instance_is_completed_by_another() -> anyhow::Result<()> 
     for sale in &mall.sales[..WARM_UP] {
         let batch = Batch::new(&mall, *sale);
         let began = Instant::now();
-        let orders = decide_at_once(&batch, [&stays, &beside], &token)?;
+        let orders = decide_at_once(&batch, [stays.address, beside.address], &token)?;
         usual = usual.min(began.elapsed());
         all.insert(batch.name.clone(), (batch, orders));
     }
