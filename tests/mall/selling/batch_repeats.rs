@@ -46,7 +46,7 @@ async fn a_name_belongs_to_one_list_of_claims_of_one_gateway_for_a_day() {
     let w = world().await;
     let (voucher, users) = (w.sale(9).await, users(&w, 2).await);
     let [one, two] = [0, 1].map(|number| claim(users[number], voucher));
-    let first = outcomes(&w, "one", &[one.clone()]).await;
+    let first = outcomes(&w, "one", std::slice::from_ref(&one)).await;
     for other in
         [vec![two.clone()], vec![one.clone(), two.clone()], vec![GatewayClaim { holding: 1, ..one.clone() }]]
     {
@@ -58,7 +58,7 @@ async fn a_name_belongs_to_one_list_of_claims_of_one_gateway_for_a_day() {
     let of_other = door(w.context.clone()).claim(other, "one".to_owned(), vec![two]).await.unwrap();
     assert!(!of_other.is_repeat);
     w.advance(FORGOTTEN_AFTER - MINUTE * 2).await;
-    assert_eq!(repeated(&w, "one", &[one.clone()]).await, first);
+    assert_eq!(repeated(&w, "one", std::slice::from_ref(&one)).await, first);
     w.advance(MINUTE * 2).await;
     let after = decide(&w, "one", &[one]).await.unwrap();
     assert!(!after.is_repeat);
