@@ -88,3 +88,14 @@ fn a_sale_on_servers_of_this_machine_counts_each_of_them() {
     let line = text.lines().find(|line| line.starts_with("CPU ratio")).unwrap();
     assert!(line.contains(": mallbox ") && line.contains(", Redis ") && line.contains(", MySQL "), "{text}");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_sale_with_batches_measures_the_batch_door_too() {
+    let _turn = turn();
+    let (text, _) = sale("1000", &["--batch", "300"]);
+    let line = text.lines().find(|line| line.starts_with("batch door")).unwrap_or_else(|| panic!("{text}"));
+    assert!(line.contains("in requests of 300") && line.contains("; 1,000 accepted; "), "{text}");
+    assert!(printed(&text, "batch door") > 0.0, "{text}");
+    assert!(text.lines().any(|line| line.starts_with("books") && line.contains("balance")), "{text}");
+}

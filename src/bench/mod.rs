@@ -7,6 +7,7 @@
 #[cfg(feature = "ladder")]
 mod about_way;
 mod agent;
+mod batch_door;
 mod call_counts;
 pub mod ceiling;
 mod claim_cost;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use indicatif::ProgressBar;
 use mallbox_storage::{
-    Cents, Health, NewSale, NewSession, Phone, Storage, StoreError, Timestamp, TokenHash, UserId, VoucherId,
+    AddGatewayOutcome, Cents, Health, LastOperator, NewClaimGateway, NewSale, NewSession, Phone,
+    RightsChange, RightsOutcome, Role, Storage, StoreError, Timestamp, TokenHash, UserId, VoucherId,
     VoucherStatus, VoucherText,
 };
 use sha2::{Digest as _, Sha256};
@@ -36,6 +37,15 @@ pub(super) struct BenchUsers {
     pub(super) scarce: VoucherId,
     /// Shops and notes; none unless asked for.
     pub(super) content: Content,
+    /// The gateway that claims in batches, if asked for.
+    pub(super) gateway: Option<BenchGateway>,
+}
+
+/// A claim gateway with a sale of its own.
+#[derive(Clone, Debug)]
+pub(super) struct BenchGateway {
+    pub(super) token: String,
+    pub(super) sale: VoucherId,
 }
 
 /// Size of the mall.
@@ -49,6 +59,8 @@ pub(super) struct Size {
     pub(super) scarce_units: u64,
     /// Whether the mall has shops and notes, and readers of the notes.
     pub(super) has_content: bool,
+    /// Whether the mall has a claim gateway, and a further sale with the same units for it.
+    pub(super) has_gateway: bool,
 }
 
 /// Makes a mall in an empty place through the ports the mall uses, and closes it. Returns also the health of
@@ -60,7 +72,12 @@ pub(super) async fn make(
     bar: &ProgressBar,
 ) -> anyhow::Result<(BenchUsers, Health)> {
     let storage = place.open().await?;
-    let (sales, scarce) = open_sales(&storage, size, now).await?;
+    let further = usize::from(size.has_gateway);
+    let (mut sales, scarce) = open_sales(&storage, Size { sales: size.sales + further, ..size }, now).await?;
+    let gateway = match sales.pop_if(|_| size.has_gateway) {
+        Some(sale) => Some(add_gateway(&storage, sale, now).await?),
+        None => None,
+    };
     let random = Random::system();
     let at_once =
         if place.dir().is_some() { CONCURRENT_LOGINS_EMBEDDED } else { CONCURRENT_LOGINS_PRODUCTION };
@@ -76,7 +93,27 @@ pub(super) async fn make(
     };
     let health = storage.base.upkeep.health().await;
     storage.base.upkeep.close().await.context("cannot close the bench's mall")?;
-    Ok((BenchUsers { tokens: Arc::new(tokens), ids: Arc::new(ids), sales, scarce, content }, health))
+    Ok((BenchUsers { tokens: Arc::new(tokens), ids: Arc::new(ids), sales, scarce, content, gateway }, health))
+}
+
+/// Appoints an operator, who adds the gateway.
+async fn add_gateway(storage: &Storage, sale: VoucherId, now: Timestamp) -> anyhow::Result<BenchGateway> {
+    let phone = Phone::parse("18000000000").context("an operator's phone number")?;
+    let operator = storage.people.users.find_or_create(&phone, "bench_operator", now).await?.id;
+    let role = RightsChange::Role(Role::Operator);
+    let appointed = storage.people.users.put_rights(operator, &role, LastOperator::MayGo, now).await?;
+    ensure!(matches!(appointed, RightsOutcome::Done(_)), "cannot appoint an operator: {appointed:?}");
+    let token = Random::system().token();
+    let gateway = NewClaimGateway {
+        name: "bench".to_owned(),
+        token: TokenHash(Sha256::digest(&token).into()),
+        operator,
+        sales: [sale].into(),
+        expires: now + DAY,
+    };
+    let added = storage.selling.claim_gateways.add(&gateway, 1, now).await?;
+    ensure!(matches!(added, AddGatewayOutcome::Added(_)), "cannot add a claim gateway: {added:?}");
+    Ok(BenchGateway { token, sale })
 }
 
 async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) -> anyhow::Result<UserId> {

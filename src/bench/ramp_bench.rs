@@ -59,8 +59,14 @@ fn on_ground(
     now: Timestamp,
     recording: &mut Recording,
 ) -> anyhow::Result<Outcome> {
-    let size =
-        Size { users: bench.malls.users, sales: SALES, units: None, scarce_units: 0, has_content: false };
+    let size = Size {
+        users: bench.malls.users,
+        sales: SALES,
+        units: None,
+        scarce_units: 0,
+        has_content: false,
+        has_gateway: false,
+    };
     let (mall, _lines) = RunningMall::start(bench.malls.limits, ground, size, now)?;
     println!("Goal: p99 within {}, every claim accepted. Each rate for {:?}.", millis(bench.p99), bench.span);
     let mut trials = Trials { bench, mall: &mall, first: 0, best: None, last: None, tried: Vec::new() };

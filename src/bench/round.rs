@@ -9,6 +9,7 @@ use anyhow::bail;
 use indicatif::ProgressBar;
 use mallbox_storage::Timestamp;
 
+use super::batch_door;
 use super::call_counts;
 use super::ceiling::{self, BareHandler, Ceiling};
 use super::claim_cost::{ClaimCost, ratio};
@@ -75,6 +76,7 @@ pub(super) fn run(
         units: bench.units,
         scarce_units: 0,
         has_content: false,
+        has_gateway: bench.batch.is_some(),
     };
     let (mall, lines) = RunningMall::start(bench.malls.limits, ground, size, now)?;
     let bare = || ceiling::measure(&bench.generator, bench.span);
@@ -86,12 +88,19 @@ pub(super) fn run(
     print_rush(&mut summary, &rush, of_rush);
     // Printed at once: what follows may fail.
     print!("{summary}");
+    let batches = match (&mall.crowd.gateway, bench.batch) {
+        (Some(gateway), Some(size)) => Some(batch_door::measure(bench, &mall, gateway, size)?),
+        _ => None,
+    };
     let refusals = refusals(bench, &mall, rush.is_complete)?;
     let after = bare()?;
     let of_refusals = Ceiling { before: between, after };
     let (description, system) = (mall.description(), mall.system(ground));
     let ending = mall.end(bench.malls.verbose)?;
     let mut summary = Summary::default();
+    if let Some(batches) = &batches {
+        batches.print(&mut summary, &rush.report);
+    }
     for refused in &refusals {
         print_refusals(&mut summary, refused, of_refusals);
     }
@@ -105,7 +114,8 @@ pub(super) fn run(
         recording.warn(code, text.to_owned());
     }
     recording.add(system, record(bench, (ground.name(), number), &rush, of_rush, &ending));
-    let figures = figures(&rush, &refusals, of_rush);
+    let mut figures = figures(&rush, &refusals, of_rush);
+    figures.extend(batches.map(|batches| (("claims /s in batches", 0), batches.claims_per_second())));
     Ok(Outcome { ground: ground.name(), figures, books_balance: ending.books_balance })
 }
 

@@ -42,6 +42,7 @@ fn settings(bench: &SaleBench) -> Settings {
         ("shape", json!(bench.shape.as_ref().map(Shape::text))),
         ("span_s", json!(bench.span.as_secs_f64())),
         ("log_ins_per_s", json!(bench.log_ins)),
+        ("batch", json!(bench.batch)),
     ]);
     settings
 }

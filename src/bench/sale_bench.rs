@@ -58,6 +58,8 @@ pub struct SaleBench {
     pub span: Duration,
     /// Log-ins per second beside the claims.
     pub log_ins: f64,
+    /// Claims per request of a gateway, in a further sale; `None` = no gateway.
+    pub batch: Option<usize>,
 }
 
 /// Settings of a run of `bench ramp`.

@@ -161,6 +161,10 @@ pub struct Sale {
     /// Log-ins per second beside the claims, one after another; 0 = none.
     #[arg(long, default_value_t = 50, value_name = "PER_SECOND", value_parser = clap::value_parser!(u32).range(..=100_000))]
     log_ins: u32,
+    /// Measures the batch door too: a gateway sends the claims of all users in a further sale, so many in a
+    /// request.
+    #[arg(long, value_name = "CLAIMS", value_parser = clap::value_parser!(u16).range(1..=500))]
+    batch: Option<u16>,
     #[command(flatten)]
     ground: GroundFlags,
 }
@@ -281,6 +285,7 @@ impl Sale {
             shape: self.arrivals.shape()?,
             span: Duration::from_secs(self.span),
             log_ins: self.log_ins.into(),
+            batch: self.batch.map(usize::from),
         })
     }
 }

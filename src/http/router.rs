@@ -18,7 +18,9 @@ use super::api::operator::live::Live;
 use super::api::people::{
     accounts, follows, levels, own_sessions, personal_data, second_factor, sign_ins, visits,
 };
-use super::api::selling::{guards, orders, payment_callbacks, receipts, sales, waiting_lists, waiting_rooms};
+use super::api::selling::{
+    batch_claims, guards, orders, payment_callbacks, receipts, sales, waiting_lists, waiting_rooms,
+};
 use super::api::writing::{comments, feeds, likes, notes, pictures, reports, reviews};
 use super::describe::Calls;
 use super::pages::files::Files;
@@ -85,6 +87,7 @@ fn calls() -> Calls {
         .merge(reports::routes())
         .merge(vouchers::routes())
         .merge(orders::routes())
+        .merge(batch_claims::routes())
         .merge(receipts::routes())
         .merge(payment_callbacks::routes())
         .merge(sales::routes())

@@ -13,13 +13,13 @@ pub mod selling;
 pub mod writing;
 
 pub use base::{
-    AuditLog, Caches, CallbackError, Clock, Context, FactorRefusal, Failure, IMPORTED, InputError,
-    ManualClock, Random, Refusal, Settings, SystemClock, WatchedClock, ZONE,
+    AuditLog, Caches, CallbackError, ClaimGatewayRefusal, Clock, Context, FactorRefusal, Failure, IMPORTED,
+    InputError, ManualClock, Random, Refusal, Settings, SystemClock, WatchedClock, ZONE,
 };
 pub use catalogue::{Shops, Vouchers};
 pub use operator::{LedgerCheck, LevelAdmin, UserAdmin};
 pub use people::{Accounts, Follows, Levels, Passwords, SignIns, Visits};
 pub use privacy::{AccountDeletion, DataExport};
 pub use running::{Background, Dependencies, Mall};
-pub use selling::{Cashier, FlashSales, Orders, Receipts};
+pub use selling::{BatchClaims, Cashier, FlashSales, Orders, Receipts};
 pub use writing::{Comments, Feeds, Likes, Notes, Pictures, Reviews};

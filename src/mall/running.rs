@@ -18,8 +18,8 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
-    ArchiveAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin,
-    ReviewAdmin, SaleAdmin, VoucherAdmin,
+    ArchiveAdmin, ClaimGatewayAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin,
+    ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -31,7 +31,7 @@ use super::selling::http_gateway::HttpGateway;
 use super::selling::order_workers::{OrderWorkers, WorkerMetrics};
 use super::selling::payments::{Payments, Sandbox};
 use super::selling::reconciliation::{end_blocked_sessions, load_sales, settle_deleted_users};
-use super::selling::{FlashSales, Orders, Receipts, sale_chores};
+use super::selling::{BatchClaims, FlashSales, Orders, Receipts, sale_chores};
 use super::writing::reviews::marks;
 use super::writing::{Comments, Feeds, Likes, Notes, Pictures, Reviews};
 
@@ -115,6 +115,8 @@ pub struct Mall {
     pub vouchers: Vouchers,
     /// Flash sales and claims.
     pub sales: FlashSales,
+    /// Claims in batches, by gateways.
+    pub batch_claims: BatchClaims,
     /// Orders and their steps.
     pub orders: Orders,
     /// Payments and refunds, and callbacks of the payment gateway.
@@ -149,6 +151,8 @@ pub struct Mall {
     pub event_admin: EventAdmin,
     /// Trusted kiosks.
     pub kiosk_admin: KioskAdmin,
+    /// Claim gateways.
+    pub claim_gateway_admin: ClaimGatewayAdmin,
     /// The retry queue.
     pub retries: RetryQueue,
     /// Archived days of ledgers.
@@ -233,6 +237,7 @@ impl Mall {
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             event_admin: EventAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             kiosk_admin: KioskAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
+            claim_gateway_admin: ClaimGatewayAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox).with_code_key(code_key),
             voucher_admin: VoucherAdmin::new(
                 context.clone(),
@@ -255,6 +260,7 @@ impl Mall {
             audit,
             ledger: books,
             workers: OrderWorkers::new(context.clone()),
+            batch_claims: BatchClaims::new(context.clone(), sales.clone()),
             sales,
             chores: Chores::new(clock, chores),
             events,

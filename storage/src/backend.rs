@@ -3,6 +3,7 @@
 pub use crate::archive::{DayReader, DayWriter, PART_MAX_BYTES};
 pub use crate::audit::ChainVerifier;
 pub use crate::cache::{Decoded, LocalCache};
+pub use crate::claim_gateways::{sales_in_row, sales_of_row};
 pub use crate::codes::{
     CODE_DAY, KNOWN_FOR, KNOWN_REQUESTERS_MAX, MACHINE_CODE_TTL, REMEMBER_STEP, TRIES_HOUR, latest_expiry,
 };

@@ -74,6 +74,10 @@ id!(
     ReviewId
 );
 id!(
+    /// Id of a claim gateway, never used twice.
+    ClaimGatewayId
+);
+id!(
     /// Id of a subscriber of events.
     SubscriberId
 );

@@ -10,7 +10,7 @@
 //! [`Storage`] holds the ports, in one bundle per area:
 //!
 //! - `selling`: [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`Outbox`], [`DeadLetters`],
-//!   [`PaymentRows`]
+//!   [`PaymentRows`], [`ClaimGateways`], [`ClaimBatches`]
 //! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
 //! - `people`: [`Users`], [`Credits`], [`Codes`], [`Sessions`], [`SecondFactors`], [`Follows`],
 //!   [`SignIns`], [`Visitors`], [`PersonalData`]
@@ -50,6 +50,8 @@ mod attempts;
 mod audit;
 mod batcher;
 mod cache;
+mod claim_batches;
+mod claim_gateways;
 pub mod codes;
 mod comments;
 mod credits;
@@ -118,6 +120,8 @@ pub use attempts::{ATTEMPTS_SWEEP_MAX, Attempt, AttemptOutcome, Attempts, Stored
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditFaultKind};
 pub use batcher::{BatchCall, Batcher};
 pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
+pub use claim_batches::{ClaimBatch, ClaimBatches};
+pub use claim_gateways::{AddGatewayOutcome, ClaimGateway, ClaimGateways, NewClaimGateway};
 pub use codes::{
     CheckOutcome, CodeAttempt, CodeHash, CodeRequest, CodeRules, Codes, IssueOutcome, Requester, TicketHash,
 };
@@ -140,8 +144,8 @@ pub use geo_index::{GeoIndex, NearbyQuery, NearbyShop};
 pub use guard::{ChallengeKind, ChallengeKinds, Guard};
 pub use hex::hex;
 pub use ids::{
-    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, RetryTaskId, ReviewId, ShopId,
-    ShopTypeId, SubscriberId, UserId, VoucherId,
+    ClaimGatewayId, CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, RetryTaskId,
+    ReviewId, ShopId, ShopTypeId, SubscriberId, UserId, VoucherId,
 };
 pub use import::{
     FinishOptions, Import, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,

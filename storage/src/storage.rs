@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::{
-    Archive, Attempts, Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, EventStreams,
-    EventSubscribers, Events, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes, Locks, Notes, OrderLog,
-    Orders, Outbox, PaymentRows, PersonalData, Pictures, RateLimits, Reports, RetryTasks, Reviews, Sales,
-    SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, VoteLines, Votes, Vouchers,
-    WaitingLists, WaitingRooms, Waves,
+    Archive, Attempts, Audit, Cache, ClaimBatches, ClaimGateways, Codes, Comments, Credits, DeadLetters,
+    Deadlines, EventStreams, EventSubscribers, Events, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes,
+    Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures, RateLimits, Reports,
+    RetryTasks, Reviews, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors,
+    VoteLines, Votes, Vouchers, WaitingLists, WaitingRooms, Waves,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -50,6 +50,10 @@ pub struct SellingPorts {
     pub waiting_rooms: Arc<dyn WaitingRooms>,
     /// The decision log of judged sales.
     pub attempts: Arc<dyn Attempts>,
+    /// Servers of others that may claim for users.
+    pub claim_gateways: Arc<dyn ClaimGateways>,
+    /// Their batches of claims.
+    pub claim_batches: Arc<dyn ClaimBatches>,
 }
 
 /// Ports of the catalogue: shops and their vouchers.

@@ -182,6 +182,8 @@ const ROWS: &[Row] = &[
     (Customer, "POST", "/sale/99/waiting-room", b"", 200, "UNKNOWN_SALE", ""),
     (Customer, "POST", "/sale/2/waiting-room", br#"{"ticket":1}"#, 400, "BAD_REQUEST", "ticket: expected text"),
     (Nobody, "POST", "/voucher-order/seckill/2", b"", 401, "NOT_LOGGED_IN", ""),
+    (Nobody, "POST", "/voucher-order/seckill/batch", b"{}", 401, "GATEWAY_TOKEN_INVALID", "gateway token"),
+    (Customer, "POST", "/voucher-order/seckill/batch", b"{", 401, "GATEWAY_TOKEN_INVALID", ""),
     (Customer, "POST", "/voucher-order/seckill/3", b"", 200, "NOT_OPEN", "not started"),
     (Customer, "POST", "/voucher-order/seckill/99", b"", 200, "UNKNOWN_SALE", ""),
     (Customer, "POST", "/voucher-order/seckill/9223372036854775808", b"", 200, "UNKNOWN_SALE", ""),

@@ -10,6 +10,7 @@ mod common;
 mod process;
 
 mod challenge_service;
+mod claim_gateways;
 mod claim_limits;
 mod console;
 mod counter;

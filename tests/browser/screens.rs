@@ -104,6 +104,7 @@ const SCREENS: &[Entry] = &[
         ["滑动的快慢变化", "Variation of the slide"],
     ),
     ("console-kiosks", OPERATOR, "/console#/kiosks", ["添加终端", "Add a kiosk"]),
+    ("console-gateways", OPERATOR, "/console#/claim-gateways", ["添加网关", "Add a gateway"]),
     ("console-sale", OPERATOR, "/console#/sale/51", ["账目平衡", "The ledger balances"]),
     ("console-orders", OPERATOR, "/console#/orders", ["未支付", "Unpaid"]),
     ("console-order", OPERATOR, "/console#/order/{paid}", ["去核销", "Redeem"]),

@@ -37,7 +37,9 @@ function explanationOf(operation) {
 
 /** @param {Operation} operation */
 function accessText(operation) {
-  if (/** @type {any} */ (operation)["x-role"] === "operator") return t("需商家", "operator");
+  const role = /** @type {any} */ (operation)["x-role"];
+  if (role === "operator") return t("需商家", "operator");
+  if (role === "gateway") return t("需网关令牌", "gateway");
   const needsToken = operation.security.length > 0 && operation.security.every((way) => way.token);
   return needsToken && t("需登录", "login");
 }

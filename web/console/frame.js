@@ -31,7 +31,7 @@ const AREAS = [
   { to: "/reviews", begins: "/reviews", also: ["/votes"], icon: "star", zh: "评价", en: "Reviews" },
   { to: "/shops", begins: "/shop", icon: "shop", zh: "店铺", en: "Shops" },
   { to: "/users", begins: "/users", icon: "people", zh: "用户", en: "Users" },
-  { to: "/security", begins: "/security", also: ["/judgement", "/kiosks"], icon: "shield", zh: "安全", en: "Security" },
+  { to: "/security", begins: "/security", also: ["/judgement", "/kiosks", "/claim-gateways"], icon: "shield", zh: "安全", en: "Security" },
   { to: "/events", begins: "/events", icon: "list", zh: "事件", en: "Events" },
   { to: "/audit", begins: "/audit", icon: "lock", zh: "审计", en: "Audit log" },
 ];

@@ -28,6 +28,7 @@ const SCREENS = {
   "/sale/:id": () => import("./screens/sale.js"),
   "/sale/:id/attempts": () => import("./screens/attempts.js"),
   "/kiosks": () => import("./screens/kiosks.js"),
+  "/claim-gateways": () => import("./screens/claim-gateways.js"),
   "/judgement": () => import("./screens/judgement.js"),
   "/orders": () => import("./screens/orders.js"),
   "/order/:id": () => import("./screens/order.js"),

@@ -79,6 +79,7 @@ impl Subject {
             units: None,
             scarce_units: scarce_units(bench.users),
             has_content: true,
+            has_gateway: false,
         };
         let (mall, _lines) = RunningMall::start(false, &ground, size, now)?;
         Ok(Some(Self { mall, ground, flash_sales: sales[0], servers }))

@@ -13,6 +13,7 @@ use crate::http::request::extract::{
     AuthorOrOperator, Json, JsonIfAny, Login, LoginSession, MaybeLogin, Now, Operator, Path, PollingOperator,
     Query, Token,
 };
+use crate::http::request::gateway_token::FromGateway;
 use crate::http::request::guard_headers::{self, FromDevice, Shown};
 use crate::http::request::signed_body::SignedBody;
 use crate::http::response::error::ApiError;
@@ -50,6 +51,13 @@ impl Input for Login {
 impl Input for LoginSession {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.wants_token(true);
+    }
+}
+
+impl Input for FromGateway {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_gateway();
+        operation.refuses(StatusCode::CONFLICT);
     }
 }
 

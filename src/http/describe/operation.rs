@@ -123,6 +123,12 @@ impl Operation {
         self.refuses(StatusCode::FORBIDDEN);
     }
 
+    /// Restricts the call to claim gateways.
+    pub(super) fn wants_gateway(&mut self) {
+        self.wants_token(true);
+        self.role = Some("gateway");
+    }
+
     /// Returns the names between braces, in the order of the path.
     pub(super) fn path_names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))

@@ -6,6 +6,7 @@ pub(in crate::http) mod client;
 pub mod client_address;
 pub(in crate::http) mod coerced;
 pub mod extract;
+pub mod gateway_token;
 pub(in crate::http) mod guard_headers;
 pub(in crate::http) mod page_query;
 pub(in crate::http) mod query_text;

@@ -23,8 +23,13 @@ pub struct Answer<T = NoData> {
     status: StatusCode,
     body: Result<Bytes, String>,
     headers: Vec<(HeaderName, HeaderValue)>,
+    claims: Vec<&'static str>,
     data: PhantomData<fn() -> T>,
 }
+
+/// Extension of a response that decided several claims: the code of each refusal, `""` for an accepted claim.
+#[derive(Clone, Debug)]
+pub(in crate::http) struct DecidedClaims(pub Vec<&'static str>);
 
 /// An envelope without `data`.
 #[derive(Debug)]
@@ -105,6 +110,14 @@ impl<T> Answer<T> {
         self
     }
 
+    /// Adds the claims that the call decided, for the metrics: the code of each refusal, `""` for an accepted
+    /// claim.
+    #[must_use]
+    pub fn with_claims(mut self, codes: Vec<&'static str>) -> Self {
+        self.claims = codes;
+        self
+    }
+
     /// Forbids caching: the content is valid only at this moment.
     #[must_use]
     pub fn no_store(self) -> Self {
@@ -118,7 +131,7 @@ impl<T> Answer<T> {
     }
 
     fn written(body: Result<Bytes, String>) -> Self {
-        Self { status: StatusCode::OK, body, headers: Vec::new(), data: PhantomData }
+        Self { status: StatusCode::OK, body, headers: Vec::new(), claims: Vec::new(), data: PhantomData }
     }
 }
 
@@ -144,6 +157,9 @@ impl<T> IntoResponse for Answer<T> {
         let mut response = json_response(self.status, body);
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);
+        }
+        if !self.claims.is_empty() {
+            response.extensions_mut().insert(DecidedClaims(self.claims));
         }
         response
     }

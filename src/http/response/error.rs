@@ -17,7 +17,7 @@ use super::messages;
 use super::messages::{Details, NextWave, RefusalBody, fixed};
 use crate::language::{BilingualText, Language};
 use crate::mall::base::whole_seconds;
-use crate::mall::{CallbackError, FactorRefusal, Failure, InputError, Refusal};
+use crate::mall::{CallbackError, ClaimGatewayRefusal, FactorRefusal, Failure, InputError, Refusal};
 
 /// A failed call. Converted with `?` from the errors of services.
 #[derive(Debug)]
@@ -140,7 +140,10 @@ impl ApiError {
         match &self.0 {
             Problem::Refused(Refusal::NotLoggedIn) => StatusCode::UNAUTHORIZED,
             // A gateway reads nothing but the status.
-            Problem::Refused(Refusal::Callback(_)) => self.status(),
+            Problem::Refused(
+                Refusal::Callback(_)
+                | Refusal::ClaimGateway(ClaimGatewayRefusal::TokenInvalid | ClaimGatewayRefusal::ClaimsDiffer),
+            ) => self.status(),
             Problem::Refused(_) | Problem::BadRequest(_) | Problem::TooLarge(_) | Problem::Busy(_) => {
                 StatusCode::OK
             }
@@ -288,10 +291,20 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::NotAtCounter
         | Refusal::AmountDiffers(_)
         | Refusal::Subscriber(_)
+        | Refusal::ClaimGateway(
+            ClaimGatewayRefusal::SaleNotNamed
+            | ClaimGatewayRefusal::UnknownUser
+            | ClaimGatewayRefusal::DuplicateClaim
+            | ClaimGatewayRefusal::NameTaken
+            | ClaimGatewayRefusal::TooMany(_),
+        )
         | Refusal::LooksAutomated
         | Refusal::Guard(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) | Refusal::BadRules(_) => StatusCode::BAD_REQUEST,
-        Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
+        Refusal::NotLoggedIn | Refusal::ClaimGateway(ClaimGatewayRefusal::TokenInvalid) => {
+            StatusCode::UNAUTHORIZED
+        }
+        Refusal::ClaimGateway(ClaimGatewayRefusal::ClaimsDiffer) => StatusCode::CONFLICT,
         Refusal::Forbidden
         | Refusal::SecondFactor(FactorRefusal::Required | FactorRefusal::EnrolmentRequired) => {
             StatusCode::FORBIDDEN

@@ -4,6 +4,7 @@
 
 mod audit_fault;
 mod body;
+mod claim_gateways;
 mod codes;
 mod guard;
 mod judgement;
@@ -284,6 +285,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::AmountDiffers(price) => stands(l, "AMOUNT_DIFFERS", amount_differs(*price)),
         Refusal::Callback(error) => of_callback(*error, l),
         Refusal::Guard(refusal) => guard::of_refusal(*refusal, l),
+        Refusal::ClaimGateway(refusal) => claim_gateways::of_refusal(*refusal, l),
         Refusal::WaitingList(refusal) => waiting_list::of_refusal(*refusal, l),
         Refusal::Subscriber(refusal) => subscribers::of_refusal(*refusal, l),
         Refusal::Busy => {

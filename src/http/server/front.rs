@@ -225,7 +225,7 @@ impl Gateway {
         let deadline =
             self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival + allowance.work);
         let (outcome, mut code, attempt) = run_guarded(work, (language, caller), deadline).await;
-        let response = match outcome {
+        let mut response = match outcome {
             Outcome::Answered(response) => response,
             Outcome::Panicked(message) => broken(StatusCode::INTERNAL_SERVER_ERROR, message),
             Outcome::TooSlow if arrival.is_some_and(|arrival| arrival.is_awaited()) => {
@@ -236,6 +236,7 @@ impl Gateway {
         };
         let elapsed = started.elapsed();
         self.tally.count(class, response.status(), code, elapsed);
+        self.tally.count_claims(&mut response);
         let logged = LoggedRequest { id, client, is_api, method, uri, code, language, elapsed };
         self.mall.metrics.security().record_request(&logged.cause(attempt, is_api));
         self.finish(response, &logged)

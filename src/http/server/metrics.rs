@@ -11,9 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
+use axum::response::Response;
 use parking_lot::Mutex;
 
 use super::security::SecurityEvents;
+use crate::http::response::envelope::DecidedClaims;
 use crate::http::response::messages::CODES;
 use crate::mall::{Clock, SystemClock};
 
@@ -51,6 +53,8 @@ impl Class {
         let (area, rest) =
             path[path.len().min(1)..].split_once('/').unwrap_or((path.trim_start_matches('/'), ""));
         match area {
+            // The claims of a batch are counted one by one.
+            "voucher-order" if rest == "seckill/batch" => Self::Order,
             "voucher-order" if method == Method::POST && rest.starts_with("seckill/") => Self::Claim,
             "voucher-order" => Self::Order,
             "user" => Self::User,
@@ -137,13 +141,23 @@ impl Tally {
             self.by_code[class_at][code_at].fetch_add(1, Relaxed);
         }
         if class == Class::Claim {
-            let last = OUTCOMES.len() - 1;
             // A failure without a code, such as a 500, is not an accepted claim.
             let accepted = code.is_empty() && status == StatusCode::OK;
-            let known = OUTCOMES.iter().position(|(known, _)| *known == code);
-            let at = known.filter(|_| accepted || !code.is_empty()).unwrap_or(last);
-            self.claims[at].fetch_add(1, Relaxed);
+            self.count_claim(if accepted || !code.is_empty() { code } else { "?" });
         }
+    }
+
+    /// Counts the claims that a response has decided, if they are several.
+    pub(in crate::http) fn count_claims(&self, response: &mut Response) {
+        if let Some(DecidedClaims(codes)) = response.extensions_mut().remove() {
+            codes.into_iter().for_each(|code| self.count_claim(code));
+        }
+    }
+
+    /// Counts a decided claim. `code` is the code of its refusal, `""` for an accepted claim.
+    fn count_claim(&self, code: &str) {
+        let known = OUTCOMES.iter().position(|(known, _)| *known == code);
+        self.claims[known.unwrap_or(OUTCOMES.len() - 1)].fetch_add(1, Relaxed);
     }
 }
 
@@ -360,6 +374,7 @@ mod tests {
         let post = Method::POST;
         assert_eq!(Class::of_api(&post, "/voucher-order/seckill/7"), Class::Claim);
         assert_eq!(Class::of_api(&Method::GET, "/voucher-order/seckill/7"), Class::Order);
+        assert_eq!(Class::of_api(&post, "/voucher-order/seckill/batch"), Class::Order);
         assert_eq!(Class::of_api(&post, "/voucher-order/7"), Class::Order);
         assert_eq!(Class::of_api(&post, "/shop-type/list"), Class::Shop);
         assert_eq!(Class::of_api(&post, "/user"), Class::User);

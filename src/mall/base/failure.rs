@@ -139,6 +139,8 @@ pub enum Refusal {
     Guard(GuardRefusal),
     /// The user cannot join the waiting list of the sale.
     WaitingList(WaitingRefusal),
+    /// A claim gateway, or a claim of its batch, is refused.
+    ClaimGateway(ClaimGatewayRefusal),
     /// The call cannot be served at present: load shedding, or an unreachable remote service.
     Busy,
 }
@@ -207,6 +209,25 @@ pub enum WaitingRefusal {
     Full,
     /// Units are left: nobody has to wait.
     UnitsLeft,
+}
+
+/// A refusal about claim gateways and their batches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClaimGatewayRefusal {
+    /// The token is unknown, expired or removed, or its operator is none any more.
+    TokenInvalid,
+    /// The request's name was used for other claims.
+    ClaimsDiffer,
+    /// The token does not name the sale of the claim.
+    SaleNotNamed,
+    /// The user of the claim does not exist.
+    UnknownUser,
+    /// The batch has an equal claim before.
+    DuplicateClaim,
+    /// Another gateway has the name.
+    NameTaken,
+    /// The mall has this number of gateways, the maximum.
+    TooMany(u32),
 }
 
 /// A person's input error.
@@ -308,6 +329,18 @@ impl From<Refusal> for Failure {
 impl From<InputError> for Failure {
     fn from(mistake: InputError) -> Self {
         Self::Refused(Refusal::Mistyped(mistake))
+    }
+}
+
+impl From<ClaimGatewayRefusal> for Refusal {
+    fn from(refusal: ClaimGatewayRefusal) -> Self {
+        Self::ClaimGateway(refusal)
+    }
+}
+
+impl From<ClaimGatewayRefusal> for Failure {
+    fn from(refusal: ClaimGatewayRefusal) -> Self {
+        Self::Refused(refusal.into())
     }
 }
 

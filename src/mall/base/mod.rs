@@ -46,8 +46,8 @@ pub use client_network::client_network;
 pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
 pub use context::Context;
 pub use failure::{
-    CallbackError, FactorRefusal, Failure, GuardRefusal, InputError, Refusal, SubscriberRefusal,
-    WaitingRefusal,
+    CallbackError, ClaimGatewayRefusal, FactorRefusal, Failure, GuardRefusal, InputError, Refusal,
+    SubscriberRefusal, WaitingRefusal,
 };
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};

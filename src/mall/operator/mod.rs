@@ -2,6 +2,7 @@
 
 pub mod archive;
 mod break_glass;
+pub mod claim_gateways;
 pub mod dead_letters;
 pub mod event_subscribers;
 pub mod kiosks;
@@ -18,6 +19,7 @@ pub mod users;
 pub mod vouchers;
 
 pub use archive::ArchiveAdmin;
+pub use claim_gateways::ClaimGatewayAdmin;
 pub use dead_letters::DeadLetterAdmin;
 pub use event_subscribers::EventAdmin;
 pub use kiosks::KioskAdmin;

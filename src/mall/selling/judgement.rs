@@ -121,7 +121,7 @@ impl Judge {
     }
 
     /// Adds a decided attempt to the log. Never waits.
-    pub(super) fn close(&self, open: OpenAttempt, decided: &Result<OrderId, Failure>) {
+    pub(super) fn close(&self, open: OpenAttempt, decided: Result<OrderId, &Failure>) {
         let outcome = outcome_of(decided);
         self.log.add(Attempt { outcome, score: open.score(), ..open.attempt });
     }
@@ -188,7 +188,7 @@ impl OpenAttempt {
     }
 }
 
-fn outcome_of(decided: &Result<OrderId, Failure>) -> AttemptOutcome {
+fn outcome_of(decided: Result<OrderId, &Failure>) -> AttemptOutcome {
     let refusal = match decided {
         Ok(_) => return AttemptOutcome::Accepted,
         Err(Failure::Refused(refusal)) => refusal,

@@ -1,6 +1,7 @@
 //! Sales, claims, orders, payments and receipts.
 
 mod backpressure;
+pub mod batch_claims;
 mod batch_size;
 pub mod cashier;
 pub mod challenge_service;
@@ -30,6 +31,7 @@ mod timetables;
 mod voucher_cache;
 mod wave_releases;
 
+pub use batch_claims::BatchClaims;
 pub use cashier::Cashier;
 pub use order_queries::OrderQueries;
 pub use orders::Orders;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mallbox_storage::{OutboxEntry, StoreError, Timestamp};
 
+use super::batch_claims;
 use super::cashier::Cashier;
 use super::overdue_orders::CancelOverdue;
 use super::reconciliation::Reconciliation;
@@ -28,6 +29,7 @@ pub fn chores(context: &Context, sales: &FlashSales, cashier: &Cashier) -> Vec<A
         Arc::new(ServeWaitingLists { every: every(1_000), sales: sales.clone() }),
         Arc::new(StoreAttempts { every: every(500), sales: sales.clone() }),
         Arc::new(SweepAttempts { every: every(60_000), sales: sales.clone() }),
+        Arc::new(PruneBatches { every: every(60_000), context: context.clone() }),
         Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
         Arc::new(Reconciliation::new(context, sales, cashier)),
         Arc::new(CompareClocks { every: every(60_000), context: context.clone(), log: SparseLog::default() }),
@@ -231,6 +233,30 @@ impl Chore for SweepAttempts {
         self.every.ran(now);
         if let Err(error) = self.sales.sweep_attempts(now).await {
             tracing::warn!(%error, "could not delete old attempts from the decision log; the next run retries");
+        }
+    }
+}
+
+/// Deletes old batches of claims, and gateways whose tokens expired long ago.
+struct PruneBatches {
+    every: Every,
+    context: Context,
+}
+
+#[async_trait]
+impl Chore for PruneBatches {
+    fn name(&self) -> &'static str {
+        "prune batches of claims"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let Err(error) = batch_claims::prune(&self.context, now).await {
+            tracing::warn!(%error, "could not delete old batches of claims; the next run retries");
         }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! Reasons and figures: `src/decisions/0004-checks-of-a-claim.md`.
 
+mod admitted;
 mod audience;
 mod claim_checks;
 mod claim_limits;
@@ -44,6 +45,7 @@ use crate::mall::base::cache_aside::CacheMetrics;
 use crate::mall::base::single_flight::SingleFlight;
 use crate::mall::base::{Context, Failure, Random, Refusal};
 
+pub(in crate::mall::selling) use self::admitted::AdmittedClaim;
 pub use self::live::ListedSale;
 pub use self::rooms::{ENTER_BEFORE, RoomPlace, RoomStanding};
 pub use self::views::{LiveSale, RunningSale, SalePage, SaleState};
@@ -187,7 +189,7 @@ impl FlashSales {
             return inner.decide(user, &known.sale, (shown, None), now).await;
         };
         let decided = inner.decide(user, &known.sale, (shown, Some(&mut attempt)), now).await;
-        inner.judge.close(attempt, &decided);
+        inner.judge.close(attempt, decided.as_ref().copied());
         decided
     }
 

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::super::operator::events::subscribe;
 use super::super::operator::live::Stream;
 use super::super::people::second_factor::enrol;
+use super::super::selling::batch_claims::gateway;
 use super::super::world::{CUSTOMER, Response, World, sale, shop, voucher, world};
 use super::super::writing::uploads::{file, taken, upload};
 use super::{described, document};
@@ -151,6 +152,8 @@ const ROWS: &[Row] = &[
     ("POST /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---"),
     ("DELETE /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---"),
     ("POST /voucher-order/seckill/{voucherId}", "/voucher-order/seckill/{sale}", "", LOGGED_IN),
+    // For the token of a gateway, which is no session.
+    ("POST /voucher-order/seckill/batch", "", r#"{"requestId":"one","claims":[]}"#, "11111111"),
     ("POST /voucher-order/{id}", "/voucher-order/1", "", LOGGED_IN),
     ("GET /voucher-order/of/me", "", "", LOGGED_IN),
     ("GET /voucher-order/{id}", "/voucher-order/{order}", "", "11n+1nnn"),
@@ -196,6 +199,9 @@ const ROWS: &[Row] = &[
     ("GET /ops/kiosks", "", "", OPERATORS),
     ("POST /ops/kiosks", "", r#"{"name":"one"}"#, OPERATORS),
     ("DELETE /ops/kiosks/{id}", "/ops/kiosks/1", "", OPERATORS),
+    ("GET /ops/claim-gateways", "", "", OPERATORS),
+    ("POST /ops/claim-gateways", "", r#"{"name":"g{phone}","vouchers":[2],"validHours":1}"#, OPERATORS),
+    ("DELETE /ops/claim-gateways/{id}", "/ops/claim-gateways/{gateway}", "", OPERATORS),
     ("GET /ops/sales/{id}/judgement", "/ops/sales/2/judgement", "", OPERATORS),
     ("PUT /ops/sales/{id}/judgement", "/ops/sales/{sale}/judgement", r#"{"mode":"off"}"#, OPERATORS),
     (
@@ -328,6 +334,7 @@ impl Maker<'_> {
             "sale",
             "shop",
             "subscriber",
+            "gateway",
             "voucher",
         ] {
             let name_in_braces = format!("{{{name}}}");
@@ -404,6 +411,7 @@ impl Maker<'_> {
                     None => subscribe(w, &json!({ "name": "kept", "target": "log" }))["id"].to_string(),
                 }
             }
+            "gateway" => gateway(w, &format!("of {phone}"), &[2], 1).0.to_string(),
             "voucher" => voucher().to_string(),
             _ => unreachable!("{name} is not among the things of rows"),
         }

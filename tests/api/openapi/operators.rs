@@ -99,6 +99,28 @@ fn kiosks(check: &mut Checker<'_>) {
     }
 }
 
+fn claim_gateways(check: &mut Checker<'_>) {
+    let (path, mut tokens) = ("/ops/claim-gateways", vec![String::new(), check.w.customer.clone()]);
+    for (name, voucher, hours) in [("one", 2, 1), ("one", 2, 1), ("two", 99, 1), ("", 2, 1), ("two", 2, 0)] {
+        let body = json!({ "name": name, "vouchers": [voucher], "validHours": hours });
+        let added = ask_as_each(check, "POST /ops/claim-gateways", path, &body);
+        tokens.extend(added.body["data"]["token"].as_str().map(str::to_owned));
+    }
+    ask_as_each(check, "GET /ops/claim-gateways", path, &Value::Null);
+    let batch = |claims: &Value| json!({ "requestId": "one", "claims": claims });
+    let claims = json!([{ "userId": 2, "voucherId": 2, "holding": 0 }, { "userId": 99, "voucherId": 2 }]);
+    for token in tokens {
+        for body in [batch(&claims), batch(&claims), batch(&json!([claims[0]])), batch(&json!([])), json!({})]
+        {
+            check.ask("POST /voucher-order/seckill/batch", "/voucher-order/seckill/batch", &token, &body);
+        }
+    }
+    for id in [1, 1] {
+        let path = format!("/ops/claim-gateways/{id}");
+        ask_as_each(check, "DELETE /ops/claim-gateways/{id}", &path, &Value::Null);
+    }
+}
+
 fn claim_limits(check: &mut Checker<'_>) {
     for limit in
         [json!({ "claimsPerSecond": 5 }), json!({ "claimsPerSecond": -1 }), json!({ "claimsPerSecond": 0 })]
@@ -255,6 +277,7 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
     guards(check);
     judgement(check);
     kiosks(check);
+    claim_gateways(check);
     thresholds(check);
     units_per_user(check);
     claim_limits(check);

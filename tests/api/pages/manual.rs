@@ -24,6 +24,7 @@ struct Edition {
     head: &'static str,
     stop: &'static str,
     operator: &'static str,
+    gateway: &'static str,
     user: &'static str,
     nobody: &'static str,
 }
@@ -37,6 +38,7 @@ const EDITIONS: [Edition; 2] = [
         head: "| call | effect | for |",
         stop: ". ",
         operator: "operators",
+        gateway: "claim gateways",
         user: "users",
         nobody: "everybody",
     },
@@ -48,6 +50,7 @@ const EDITIONS: [Edition; 2] = [
         head: "| 接口 | 作用 | 谁可以用 |",
         stop: "。",
         operator: "管理员",
+        gateway: "抢购网关",
         user: "登录用户",
         nobody: "任何人",
     },
@@ -100,6 +103,7 @@ fn row(document: &Value, (method, path): (&str, &str), operation: &Value, editio
     }
     let ways = operation["security"].as_array().unwrap();
     let access = match (&operation["x-role"], ways.first()) {
+        (Value::String(role), _) if role == "gateway" => edition.gateway,
         (Value::String(_), _) => edition.operator,
         // An empty security requirement comes first: the token is optional.
         (_, Some(way)) if way["token"].is_array() => edition.user,

@@ -1,5 +1,6 @@
 //! The API of selling: sales, orders, receipts and payment modes.
 
+pub mod batch_claims;
 mod challenge_service;
 mod clock;
 pub mod counter_payments;

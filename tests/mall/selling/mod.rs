@@ -1,5 +1,7 @@
 //! Sales, orders, payments, workers and background jobs.
 
+mod batch_claims;
+mod batch_repeats;
 mod challenge_service;
 mod claim_limits;
 mod claims;

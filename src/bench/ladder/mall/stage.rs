@@ -100,6 +100,7 @@ impl<'l> MallStage<'l> {
             units: plan.units,
             scarce_units: UNITS,
             has_content: false,
+            has_gateway: false,
         };
         let (mall, _lines) = RunningMall::start(false, &ground, size, SystemClock.now())?;
         let sale = *mall.crowd.sales.first().context("the mall has no sale")?;

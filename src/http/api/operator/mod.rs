@@ -8,6 +8,7 @@ use live::Live;
 
 mod attack;
 pub mod audit;
+mod claim_gateways;
 mod claim_limits;
 mod dead_letters;
 mod event_subscribers;
@@ -43,6 +44,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(claim_limits::routes())
         .merge(guards::routes())
         .merge(kiosks::routes())
+        .merge(claim_gateways::routes())
         .merge(judgement::routes())
         .merge(attack::routes())
         .merge(thresholds::routes())

@@ -1,5 +1,6 @@
 //! Handlers of sales, claims, orders, payments and receipts.
 
+pub mod batch_claims;
 pub mod guards;
 pub mod orders;
 pub mod payment_callbacks;

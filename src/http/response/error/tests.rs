@@ -100,6 +100,13 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Subscriber(SubscriberRefusal::TooMany(20)).into(), 200, "SUBSCRIBERS_FULL"),
         (Refusal::Subscriber(SubscriberRefusal::NoStreams).into(), 200, "NO_STREAMS"),
         (Refusal::Subscriber(SubscriberRefusal::Url).into(), 200, "WEBHOOK_URL"),
+        (Refusal::ClaimGateway(ClaimGatewayRefusal::TokenInvalid).into(), 401, "GATEWAY_TOKEN_INVALID"),
+        (Refusal::ClaimGateway(ClaimGatewayRefusal::ClaimsDiffer).into(), 409, "REQUEST_ID_REUSED"),
+        (Refusal::ClaimGateway(ClaimGatewayRefusal::SaleNotNamed).into(), 200, "SALE_NOT_GRANTED"),
+        (Refusal::ClaimGateway(ClaimGatewayRefusal::UnknownUser).into(), 200, "UNKNOWN_USER"),
+        (Refusal::ClaimGateway(ClaimGatewayRefusal::DuplicateClaim).into(), 200, "DUPLICATE_CLAIM"),
+        (Refusal::ClaimGateway(ClaimGatewayRefusal::NameTaken).into(), 200, "GATEWAY_NAME_TAKEN"),
+        (Refusal::ClaimGateway(ClaimGatewayRefusal::TooMany(100)).into(), 200, "GATEWAYS_FULL"),
         (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
         (Refusal::PayAtCounter.into(), 200, "PAY_AT_COUNTER"),
         (Refusal::RefundAtCounter.into(), 200, "REFUND_AT_COUNTER"),
@@ -161,6 +168,17 @@ fn every_failure_has_its_status_its_code_and_words_in_both_languages() {
         let (status, _, body) = rendered(error, Language::En);
         assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
         assert!(body["errorMsg"].as_str().unwrap().is_ascii(), "{body}");
+    }
+}
+
+#[test]
+fn the_parts_of_a_message_are_those_of_its_body() {
+    for language in [Language::Zh, Language::En] {
+        for (error, _, code) in all() {
+            let parts = error.words(language).into_parts();
+            let (_, _, body) = rendered(error, language);
+            assert_eq!((parts.0, parts.1.as_str()), (code, body["errorMsg"].as_str().unwrap()));
+        }
     }
 }
 

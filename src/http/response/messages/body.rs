@@ -28,6 +28,22 @@ pub(in crate::http) enum RefusalBody {
     },
 }
 
+impl RefusalBody {
+    /// Returns code, message and details, for a refusal that is a part of a response.
+    pub(in crate::http) fn into_parts(self) -> (&'static str, String, Details) {
+        match self {
+            Self::Fixed { code, body } => {
+                let sentence = body.split_once(SENTENCE).and_then(|(_, rest)| rest.split_once(r#"","code""#));
+                (code, sentence.map_or_else(String::new, |(text, _)| text.to_owned()), Details::default())
+            }
+            Self::Made { code, sentence, details } => (code, sentence, details),
+        }
+    }
+}
+
+/// Text before the message in a constant body.
+const SENTENCE: &str = r#""errorMsg":""#;
+
 /// Details of a refusal for programs.
 #[derive(Default, Debug)]
 pub(in crate::http) struct Details {

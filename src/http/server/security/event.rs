@@ -108,7 +108,7 @@ impl SecurityEvent {
             "BLOCKED" if act == Some(Act::LogInByPassword) => Self::LoginPasswordFailed,
             "BLOCKED" => Self::LoginCodeFailed,
             "CODE_TOO_SOON" | "CODES_SPENT" => Self::CodeRefused,
-            "NOT_LOGGED_IN" => Self::Unauthenticated,
+            "NOT_LOGGED_IN" | "GATEWAY_TOKEN_INVALID" => Self::Unauthenticated,
             "SECOND_FACTOR_WRONG" | "SECOND_FACTOR_USED" => Self::SecondFactorFailed,
             "FORBIDDEN" | "SECOND_FACTOR_REQUIRED" | "SECOND_FACTOR_ENROLMENT_REQUIRED" => Self::Forbidden,
             "RATE_LIMITED" => Self::RateLimited,

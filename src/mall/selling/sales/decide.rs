@@ -17,31 +17,51 @@ impl Inner {
         now: Timestamp,
     ) -> Result<OrderId, Failure> {
         let voucher = sale.terms.voucher;
+        let holding = shown.holding;
+        let pass = self.admit(user, sale, (shown, attempt), now).await?;
+        self.holds.pass(voucher).await;
+        let (order, number) = self.numbers.next(&self.context.storage, voucher, now).await?;
+        let claim = Claim { order, voucher, user, at: now };
+        let taken = self.take(claim, sale, (holding, pass), now).await;
+        if let Err(Failure::Refused(_)) = taken {
+            self.numbers.give_back(number);
+        }
+        taken
+    }
+
+    /// Checks a claim before the sales store decides. Returns the pass to spend. A user who holds enough
+    /// units gets the order before any refusal.
+    pub(super) async fn admit(
+        &self,
+        user: UserId,
+        sale: &SaleRecord,
+        (shown, attempt): (ShownPass<'_>, Option<&mut OpenAttempt>),
+        now: Timestamp,
+    ) -> Result<Option<Pass>, Failure> {
+        let voucher = sale.terms.voucher;
         // Refused without asking the store whether the user holds a unit: that is what the limit protects.
         if sale.terms.closed(now).is_none() {
             self.claim_limits.pass(sale)?;
         }
-        let pass = match self.check_claim(user, sale, (shown, attempt), now).await {
+        match self.check_claim(user, sale, (shown, attempt), now).await {
             Err(Failure::Refused(refusal)) => {
                 let held = self.held(user, (voucher, shown.holding), &refusal, now).await?;
-                return Err(held.map_or(refusal, |order| enough(sale, shown.holding, order)).into());
+                Err(held.map_or(refusal, |order| enough(sale, shown.holding, order)).into())
             }
-            checked => checked?,
-        };
-        self.holds.pass(voucher).await;
-        self.take(user, sale, (shown.holding, pass), now).await
+            checked => checked,
+        }
     }
 
-    async fn take(
+    /// Claims a unit for an admitted claim. A refused claim leaves its order id unused.
+    pub(super) async fn take(
         &self,
-        user: UserId,
+        claim: Claim,
         sale: &SaleRecord,
         (holding, pass): (u8, Option<Pass>),
         now: Timestamp,
     ) -> Result<OrderId, Failure> {
-        let (storage, voucher) = (&self.context.storage, sale.terms.voucher);
-        let (order, number) = self.numbers.next(storage, voucher, now).await?;
-        let claim = Claim { order, voucher, user, at: now };
+        let Claim { order, voucher, .. } = claim;
+        let storage = &self.context.storage;
         let claimed = async || match (holding, pass) {
             (0, None) => storage.selling.sales.claim(claim).await,
             (0, Some(pass)) => storage.selling.sales.claim_with_pass(claim, pass).await,
@@ -61,7 +81,6 @@ impl Inner {
             ClaimOutcome::Unknown => Refusal::UnknownSale,
             ClaimOutcome::PassRefused => Refusal::Guard(GuardRefusal::PassRequired),
         };
-        self.numbers.give_back(number);
         Err(refusal.into())
     }
 }

@@ -2,6 +2,8 @@
 
 pub mod attempts;
 pub mod cancellations;
+pub mod claim_batches;
+pub mod claim_gateways;
 pub mod dead_letters;
 pub mod deadlines;
 pub mod fencing;
@@ -27,6 +29,8 @@ use crate::case::Case;
 pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("attempts", attempts::CASES),
     ("cancellations", cancellations::CASES),
+    ("claim_batches", claim_batches::CASES),
+    ("claim_gateways", claim_gateways::CASES),
     ("dead_letters", dead_letters::CASES),
     ("deadlines", deadlines::CASES),
     ("fencing", fencing::CASES),

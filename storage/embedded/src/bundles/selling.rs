@@ -12,8 +12,8 @@ use crate::queue::Queue;
 use crate::sales::EmbeddedSales;
 use crate::settled::Settled;
 use crate::sqlite::{
-    Database, EmbeddedAttempts, EmbeddedDeadLetters, EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments,
-    EmbeddedWaitingLists, Holders,
+    Database, EmbeddedAttempts, EmbeddedClaimBatches, EmbeddedClaimGateways, EmbeddedDeadLetters,
+    EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments, EmbeddedWaitingLists, Holders,
 };
 use crate::waiting_rooms::EmbeddedWaitingRooms;
 
@@ -47,5 +47,7 @@ pub(crate) fn ports(
         waiting_lists: Arc::new(EmbeddedWaitingLists::new(database.clone())),
         waiting_rooms: Arc::new(EmbeddedWaitingRooms::default()),
         attempts: Arc::new(EmbeddedAttempts::new(database.clone())),
+        claim_gateways: Arc::new(EmbeddedClaimGateways::new(database.clone())),
+        claim_batches: Arc::new(EmbeddedClaimBatches::new(database.clone())),
     }
 }

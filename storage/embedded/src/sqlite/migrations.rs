@@ -41,6 +41,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0032_units_per_user.sql"),
     include_str!("migrations/0033_terms_token.sql"),
     include_str!("migrations/0034_orders_by_user.sql"),
+    include_str!("migrations/0035_claim_gateways.sql"),
 ];
 
 type Work = fn(&Connection) -> rusqlite::Result<()>;
@@ -51,17 +52,23 @@ const CODE: &[(i64, Work)] = &[(34, orders_by_user::rebuild)];
 /// The newest schema version known to this program, as SQLite's `user_version`.
 pub(super) const NEWEST: i64 = VERSIONS.len() as i64;
 
-/// Undoes the newest version, for the version of the program before.
-const TO_FORMER: &str = "DROP INDEX orders_by_voucher;
+/// The newest schema version known to the version of the program before.
+const FORMER: i64 = 33;
+
+/// Undoes the schema versions after [`FORMER`].
+const TO_FORMER: &str = "DROP TABLE claim_batches;
+     DROP TABLE claim_gateways;
+     DROP INDEX orders_by_voucher;
      CREATE UNIQUE INDEX orders_by_user ON orders (user_id, voucher_id, slot);
      DROP TABLE order_tail;
      DROP TABLE order_runs;
      DROP TABLE order_chunks;";
 
-/// Changes a database of the newest version to the version before, in the caller's transaction.
-pub(super) fn undo_newest(conn: &Connection) -> rusqlite::Result<()> {
+/// Changes a database of the newest version to the version of the program before, in the caller's
+/// transaction.
+pub(super) fn undo_to_former(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch(TO_FORMER)?;
-    conn.pragma_update(None, "user_version", NEWEST - 1)
+    conn.pragma_update(None, "user_version", FORMER)
 }
 
 /// Migrates the database to the newest version, each step in a separate transaction. No effect if up to

@@ -13,6 +13,8 @@ mod audit;
 #[cfg(test)]
 mod audit_tests;
 mod checkpoint;
+mod claim_batches;
+mod claim_gateways;
 mod columns;
 mod comments;
 mod counts;
@@ -82,6 +84,8 @@ mod writer;
 pub(crate) use archive::EmbeddedArchive;
 pub(crate) use attempts::EmbeddedAttempts;
 pub(crate) use audit::EmbeddedAudit;
+pub(crate) use claim_batches::EmbeddedClaimBatches;
+pub(crate) use claim_gateways::EmbeddedClaimGateways;
 pub(crate) use comments::EmbeddedComments;
 pub(crate) use credits::EmbeddedCredits;
 pub(crate) use database::Database;

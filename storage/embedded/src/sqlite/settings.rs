@@ -11,7 +11,7 @@ use super::columns::payment_setting;
 use super::meta::{
     LogMarks, forget_log_checkpoint, get, log_checkpoint, log_marks, note_log_checkpoint, put,
 };
-use super::migrations::undo_newest;
+use super::migrations::undo_to_former;
 
 impl Database {
     /// Returns a setting; `None` if never stored.
@@ -78,7 +78,7 @@ impl Database {
     pub(crate) fn to_former_schema(&self) -> Result<(), StoreError> {
         self.write_blocking("former schema", |conn| {
             forget_log_checkpoint(conn)?;
-            undo_newest(conn)
+            undo_to_former(conn)
         })
     }
 }

@@ -20,9 +20,8 @@ fn version(dir: &Path) -> i64 {
 async fn a_directory_goes_back_to_the_version_before_and_forward_again() {
     let mut closed = left().await;
     for _ in 0..2 {
-        let newest = version(closed.dir());
         downgrade(closed.dir()).await.unwrap();
-        assert_eq!(version(closed.dir()), newest - 1);
+        assert_eq!(version(closed.dir()), 33);
         let log = closed.dir().join("log");
         let mut names: Vec<String> = fs::read_dir(&log)
             .unwrap()

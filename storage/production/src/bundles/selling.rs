@@ -20,5 +20,7 @@ pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> SellingPorts {
         waiting_lists: Arc::clone(&mysql.waiting_lists),
         waiting_rooms: Arc::clone(&redis.waiting_rooms),
         attempts: Arc::clone(&mysql.attempts),
+        claim_gateways: Arc::clone(&mysql.claim_gateways),
+        claim_batches: Arc::clone(&mysql.claim_batches),
     }
 }

@@ -105,6 +105,8 @@ const STEPS: &[(&str, &str)] = steps![
     "0081_order_slot",
     "0082_live_slots",
     "0083_terms_token",
+    "0084_claim_gateways",
+    "0085_claim_batches",
 ];
 
 /// The newest step known to this program.

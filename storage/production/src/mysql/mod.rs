@@ -30,6 +30,8 @@ mod address;
 mod archive;
 mod attempts;
 mod audit;
+mod claim_batches;
+mod claim_gateways;
 mod columns;
 mod comments;
 mod counts;
@@ -95,10 +97,10 @@ use std::time::Duration;
 
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
-    Archive, Attempts, Audit, Comments, Credits, DeadLetters, Durability, EventSubscribers, Events, Follows,
-    Import, LedgerRows, Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData, Pictures,
-    Reports, RetryTasks, Reviews, SecondFactors, Sequences, Shops, StoreError, Users, VoteLines, Votes,
-    Vouchers, WaitingLists, Waves,
+    Archive, Attempts, Audit, ClaimBatches, ClaimGateways, Comments, Credits, DeadLetters, Durability,
+    EventSubscribers, Events, Follows, Import, LedgerRows, Likes, Notes, OpenError, Orders, Outbox,
+    PaymentRows, PersonalData, Pictures, Reports, RetryTasks, Reviews, SecondFactors, Sequences, Shops,
+    StoreError, Users, VoteLines, Votes, Vouchers, WaitingLists, Waves,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -165,6 +167,10 @@ pub struct MysqlPorts {
     pub waiting_lists: Arc<dyn WaitingLists>,
     /// The decision log of judged sales.
     pub attempts: Arc<dyn Attempts>,
+    /// Servers of others that may claim for users.
+    pub claim_gateways: Arc<dyn ClaimGateways>,
+    /// Their batches of claims.
+    pub claim_batches: Arc<dyn ClaimBatches>,
     /// Second factors of operators.
     pub second_factors: Arc<dyn SecondFactors>,
     /// Personal data of one user, and deletion of the account.
@@ -267,6 +273,8 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         payments: Arc::new(payments::MysqlPayments(database.clone())),
         waiting_lists: Arc::new(waiting_lists::MysqlWaitingLists(database.clone())),
         attempts: Arc::new(attempts::MysqlAttempts(database.clone())),
+        claim_gateways: Arc::new(claim_gateways::MysqlClaimGateways(database.clone())),
+        claim_batches: Arc::new(claim_batches::MysqlClaimBatches(database.clone())),
         second_factors: Arc::new(second_factors::MysqlSecondFactors(database.clone())),
         personal_data: Arc::new(personal_data::MysqlPersonalData(database.clone())),
         pictures: Arc::new(pictures::MysqlPictures(database.clone())),
