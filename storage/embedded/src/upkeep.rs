@@ -34,6 +34,19 @@ pub(crate) struct EmbeddedUpkeep {
 /// Setting for a clean stop: `<last commit> <claims pending>`, empty while the mall runs.
 pub(crate) const STOP: &str = "order-log.stop";
 
+impl EmbeddedUpkeep {
+    fn database_troubles(&self) -> Vec<String> {
+        let damaged = self.database.findings().damaged.len();
+        let of_pages = (damaged > 0).then(|| {
+            format!(
+                "the database is damaged: {damaged} pages do not match their checksums. Stop the mall and restore the \
+                 directory from a backup; a start names the pages"
+            )
+        });
+        self.database.trouble().into_iter().chain(of_pages).collect()
+    }
+}
+
 #[async_trait]
 impl Upkeep for EmbeddedUpkeep {
     async fn health(&self) -> Health {
@@ -52,7 +65,7 @@ impl Upkeep for EmbeddedUpkeep {
         let parts = vec![
             part("disk", None, full),
             part("order log", in_force, of_log),
-            part("SQLite", in_force, self.database.trouble()),
+            PartHealth { troubles: self.database_troubles(), ..part("SQLite", in_force, None) },
         ];
         Health { backend: "embedded", durability: self.durability, parts, clock: None }
     }
