@@ -9,4 +9,6 @@ pub struct Findings {
     pub damaged: BTreeSet<u32>,
     /// Pages of which one flipped bit was repaired.
     pub repaired: BTreeSet<u32>,
+    /// Pages that another program changed between two openings, taken as they are.
+    pub changed: BTreeSet<u32>,
 }

@@ -28,7 +28,7 @@ pub use findings::Findings;
 pub use page_checksums::{Opened, PageChecksums, Scan, page_checksum};
 pub use vfs::{register, vfs_name};
 pub use wal_file::{Inspection, WalDamage, inspect};
-pub use witness::{Witness, WitnessFile};
+pub use witness::{FileMark, Witness, WitnessFile};
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -178,7 +178,7 @@ impl PageChecksums {
         Ok(())
     }
 
-    /// Takes the contents of pages for what they should be.
+    /// Takes the contents of pages for what they should be, and counts them as changed.
     ///
     /// # Errors
     /// The system refuses a read.
@@ -188,7 +188,9 @@ impl PageChecksums {
         for number in pages {
             self.file.read_exact_at(&mut page, self.offset(*number))?;
             state.put(*number, page_checksum(&page));
-            self.findings.lock().damaged.remove(number);
+            let mut findings = self.findings.lock();
+            findings.damaged.remove(number);
+            findings.changed.insert(*number);
         }
         Ok(())
     }

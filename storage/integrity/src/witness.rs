@@ -5,10 +5,10 @@
 //!
 //! Two slots of 512 bytes are written in turns, so that a torn write leaves the other one. A slot, with numbers
 //! little-endian: `mallwitn`, version, flags, number of the note, commits of the `-wal` file, frames, 32 bytes of
-//! the `-wal` file's header, 8 bytes of checksum of the last frame, start of the mall, and state of the database
-//! file at a clean stop; CRC-32C last.
+//! the `-wal` file's header, 8 bytes of checksum of the last frame, number of starts, and marks of the
+//! database file at a clean stop; CRC-32C last.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
@@ -43,17 +43,51 @@ pub struct Witness {
     pub sum: [u8; 8],
     /// Number of starts of the mall, this one included.
     pub starts: u64,
-    /// Length of the database file, and its time of change in nanoseconds, at a clean stop.
-    pub database: (u64, i64),
+    /// The database file at a clean stop.
+    pub file: FileMark,
+}
+
+/// Marks of a file and its directory, to tell a program that changed the file from a disk that did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FileMark {
+    /// Number of the file on its file system.
+    pub inode: u64,
+    /// Time of the last change of the file, in nanoseconds.
+    pub changed_ns: i64,
+    /// Time of the last change of names in the directory, in nanoseconds.
+    pub directory_ns: i64,
+}
+
+impl FileMark {
+    /// Reads the marks of a file.
+    ///
+    /// # Errors
+    /// The system refuses a call.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let file = fs::metadata(path)?;
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Self {
+            inode: file.ino(),
+            changed_ns: changed_ns(&file),
+            directory_ns: changed_ns(&fs::metadata(dir)?),
+        })
+    }
+
+    /// Returns whether another program's SQLite has changed the file since: that makes and removes a file
+    /// beside it. A disk changes no times, and a copy of the directory has another number.
+    #[must_use]
+    pub fn is_changed_by_sqlite(&self, former: &Self) -> bool {
+        self.inode == former.inode
+            && self.changed_ns != former.changed_ns
+            && self.directory_ns != former.directory_ns
+    }
+}
+
+fn changed_ns(file: &Metadata) -> i64 {
+    file.mtime().wrapping_mul(1_000_000_000).wrapping_add(file.mtime_nsec())
 }
 
 impl Witness {
-    /// Returns length and time of change of a file, as a witness keeps them.
-    #[must_use]
-    pub fn state_of(file: &Metadata) -> (u64, i64) {
-        (file.len(), file.mtime().wrapping_mul(1_000_000_000).wrapping_add(file.mtime_nsec()))
-    }
-
     fn encode(&self, number: u64) -> [u8; SLOT] {
         let mut bytes = [0; SLOT];
         let flags = if self.is_synced { SYNCED } else { 0 } | if self.is_closed { CLOSED } else { 0 };
@@ -72,8 +106,9 @@ impl Witness {
         put(&self.header);
         put(&self.sum);
         put(&self.starts.to_le_bytes());
-        put(&self.database.0.to_le_bytes());
-        put(&self.database.1.to_le_bytes());
+        put(&self.file.inode.to_le_bytes());
+        put(&self.file.changed_ns.to_le_bytes());
+        put(&self.file.directory_ns.to_le_bytes());
         let crc = crc32c::crc32c(&bytes[..USED]);
         bytes[USED..USED + 4].copy_from_slice(&crc.to_le_bytes());
         bytes
@@ -96,7 +131,11 @@ impl Witness {
             header: bytes[40..72].try_into().ok()?,
             sum: bytes[72..80].try_into().ok()?,
             starts: le64(bytes, 80),
-            database: (le64(bytes, 88), le64(bytes, 96).cast_signed()),
+            file: FileMark {
+                inode: le64(bytes, 88),
+                changed_ns: le64(bytes, 96).cast_signed(),
+                directory_ns: le64(bytes, 104).cast_signed(),
+            },
         };
         Some((le64(bytes, 16), witness))
     }
@@ -157,7 +196,7 @@ mod tests {
             header: [3; HEADER],
             sum: [4; 8],
             starts: 5,
-            database: (6, -7),
+            file: FileMark { inode: 6, changed_ns: -7, directory_ns: 8 },
         }
     }
 

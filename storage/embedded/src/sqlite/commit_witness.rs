@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use mallbox_storage_integrity::{Witness, WitnessFile, beside};
+use mallbox_storage_integrity::{FileMark, Witness, WitnessFile, beside};
 use rusqlite::Connection;
 
 const WAL_HEADER: usize = 32;
@@ -149,8 +149,8 @@ impl WitnessSync {
 pub(super) fn note_closed(path: &Path, is_synced: bool) -> io::Result<()> {
     let (mut file, former) = WitnessFile::open(path)?;
     let starts = former.map_or(0, |former| former.starts);
-    let database = Witness::state_of(&std::fs::metadata(path)?);
-    file.note(&Witness { is_synced, is_closed: true, starts, database, ..Witness::default() })?;
+    let mark = FileMark::of(path)?;
+    file.note(&Witness { is_synced, is_closed: true, starts, file: mark, ..Witness::default() })?;
     if is_synced { file.handle()?.sync_data() } else { Ok(()) }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use mallbox_storage::{Durability, OpenError};
 use mallbox_storage_integrity::{
-    FileState, Inspection, PageChecksums, Witness, WitnessFile, beside, inspect, register,
+    FileMark, FileState, Inspection, PageChecksums, Witness, WitnessFile, beside, inspect, register,
 };
 
 use super::opening::APPLICATION_ID;
@@ -139,31 +139,37 @@ fn check_pages(
     accepted: Option<u64>,
 ) -> Result<Checked, Fault> {
     let is_in_wal = |page| wal.is_some_and(|wal| wal.pages.contains(&page));
+    // Another program's changes must not be undone as flipped bits. Read before anything is written here.
+    let mark = FileMark::of(path)?;
+    let is_foreign = noted.is_some_and(|noted| noted.is_closed && mark.is_changed_by_sqlite(&noted.file));
     let opened = PageChecksums::open(path, is_in_wal, durability == Durability::Power)?;
     let (checksums, found) = (Arc::new(opened.checksums), opened.found);
     let is_lost = found == FileState::Damaged || found == FileState::Missing && noted.is_some();
     if is_lost {
         tracing::error!(path = %path.display(), "the checksums of the database's pages are lost, and are taken anew");
     }
-    let metadata = fs::metadata(path)?;
-    // A clean stop notes the state of the file. No other program should write to it; if one did, its changes must
-    // not be taken for flipped bits.
-    let is_foreign =
-        noted.is_some_and(|noted| noted.is_closed && noted.database != Witness::state_of(&metadata));
-    if metadata.len() >= SCAN_BELOW_BYTES && !is_foreign && found != FileState::Torn {
+    let len = fs::metadata(path)?.len();
+    if len >= SCAN_BELOW_BYTES && !is_foreign && found != FileState::Torn {
         return Ok(Checked { checksums, is_suspect: is_lost });
     }
     let scan = if is_foreign { checksums.compare(1, u32::MAX)? } else { checksums.scan(1, u32::MAX)? };
     let mut is_suspect = is_lost;
     if !scan.damaged.is_empty() {
         let number = scan.damaged.len() as u64;
-        if found == FileState::Torn {
+        if is_foreign {
+            tracing::error!(
+                path = %path.display(),
+                pages = ?scan.damaged,
+                "another program changed pages of the database since the last stop; they are taken as they are. If no \
+                 other program did, restore the directory from a backup"
+            );
+        } else if found == FileState::Torn {
             // After a power cut, pages of the torn record are in the -wal file.
             tracing::error!(pages = ?scan.damaged, "the end of the checksums is damaged; they are taken anew");
         } else if accepted == Some(number) {
             tracing::warn!(pages = ?scan.damaged, "starting with damaged pages of the database, as accepted");
         } else {
-            return Err(Fault::Open(damaged_pages(path, &scan.damaged, is_foreign)));
+            return Err(Fault::Open(damaged_pages(path, &scan.damaged)));
         }
         checksums.accept(&scan.damaged)?;
         is_suspect = true;
@@ -177,14 +183,13 @@ fn check_pages(
 /// Number of pages that a message names.
 const NAMED_PAGES: usize = 8;
 
-fn damaged_pages(path: &Path, pages: &[u32], is_foreign: bool) -> OpenError {
+fn damaged_pages(path: &Path, pages: &[u32]) -> OpenError {
     let mut names: Vec<String> = pages.iter().take(NAMED_PAGES).map(u32::to_string).collect();
     if pages.len() > NAMED_PAGES {
         names.push("…".to_owned());
     }
     let (number, names) = (pages.len(), names.join(", "));
-    let cause = if is_foreign { ", or were changed by another program since the last stop" } else { "" };
-    let detail = format!("{number} pages do not match their checksums{cause} (page {names})");
+    let detail = format!("{number} pages do not match their checksums (page {names})");
     OpenError::DamagedRecord { path: path.to_owned(), detail, accept: Some(number as u64) }
 }
 

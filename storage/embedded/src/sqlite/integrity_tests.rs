@@ -40,12 +40,6 @@ impl Left {
             let kept = fs::copy(dir.path().join(name), left.path(name));
             assert!(kept.is_ok() || is_stopped, "{name}: {kept:?}");
         }
-        if is_stopped {
-            // The copy would count as changed by another program.
-            let file = fs::File::options().write(true).open(left.path("a.sqlite")).unwrap();
-            let modified = fs::metadata(dir.path().join("a.sqlite")).unwrap().modified().unwrap();
-            file.set_modified(modified).unwrap();
-        }
         left
     }
 
@@ -67,11 +61,9 @@ impl Left {
 
     fn change(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
         let path = self.path(name);
-        let modified = fs::metadata(&path).unwrap().modified().unwrap();
         let mut bytes = fs::read(&path).unwrap();
         change(&mut bytes);
         fs::write(&path, bytes).unwrap();
-        fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
     }
 
     fn assert_whole(&self) {
@@ -206,15 +198,29 @@ async fn flipped_bits_of_rows_passed_unnoticed() {
 
 /// A change of one bit by another program must not be undone as a flipped bit.
 #[tokio::test]
-async fn changes_by_another_program_are_named_and_not_repaired() {
+async fn changes_by_another_program_are_taken_over() {
     let left = Left::make(true).await;
+    left.open(None).unwrap().close(true).await.unwrap();
     let conn = Connection::open(left.path("a.sqlite")).unwrap();
     conn.execute("UPDATE paid SET text = replace(text, 'payment 17 ', 'payment 16 ')", []).unwrap();
     drop(conn);
-    let (detail, accept) = left.refusal();
-    assert!(detail.contains("changed by another program"), "{detail}");
-    let database = left.open(accept).unwrap();
+    let database = left.open(None).unwrap();
     assert_eq!(database.read_blocking("rows", rows).unwrap(), 39);
+    assert_eq!(database.findings().changed.len(), 1);
+    database.close(true).await.unwrap();
+    let left = Left { rows: 39, ..left };
+    left.assert_whole();
+    // The same change of the file itself is a flipped bit.
+    let left = Left::make(true).await;
+    left.open(None).unwrap().close(true).await.unwrap();
+    left.change("a.sqlite", |bytes| {
+        let at = bytes.windows(11).position(|text| text == b"payment 17 ").unwrap();
+        bytes[at + 9] ^= 1;
+    });
+    let database = left.open(None).unwrap();
+    assert_eq!(database.findings().repaired.len(), 1);
+    drop(database);
+    left.assert_whole();
 }
 
 #[tokio::test]
