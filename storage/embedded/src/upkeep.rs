@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
-use mallbox_storage::{Durability, Health, PartHealth, StoreError, Timestamp, Upkeep};
+use mallbox_storage::{Durability, Health, PageFindings, PartHealth, StoreError, Timestamp, Upkeep};
 
 use super::codes::EmbeddedCodes;
 use super::journal::{Journal, WriteBlock};
@@ -36,11 +36,11 @@ pub(crate) const STOP: &str = "order-log.stop";
 
 impl EmbeddedUpkeep {
     fn database_troubles(&self) -> Vec<String> {
-        let damaged = self.database.findings().damaged.len();
+        let damaged = self.database.page_findings().unwrap_or_default().damaged;
         let of_pages = (damaged > 0).then(|| {
             format!(
                 "the database is damaged: {damaged} pages do not match their checksums. Stop the mall and restore the \
-                 directory from a backup; a start names the pages"
+                 directory from a backup, or start it again: a start names the pages"
             )
         });
         self.database.trouble().into_iter().chain(of_pages).collect()
@@ -67,7 +67,13 @@ impl Upkeep for EmbeddedUpkeep {
             part("order log", in_force, of_log),
             PartHealth { troubles: self.database_troubles(), ..part("SQLite", in_force, None) },
         ];
-        Health { backend: "embedded", durability: self.durability, parts, clock: None }
+        Health {
+            backend: "embedded",
+            durability: self.durability,
+            parts,
+            pages: self.database.page_findings(),
+            clock: None,
+        }
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
@@ -91,6 +97,10 @@ impl Upkeep for EmbeddedUpkeep {
 
     async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
         self.database.insert_setting_if_absent(name, value).await
+    }
+
+    async fn check_pages(&self) -> Result<Option<PageFindings>, StoreError> {
+        self.database.check_pages().await
     }
 
     async fn close(&self) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::DiskFaults;
 use crossbeam::channel::{Receiver, Sender, TrySendError, bounded};
-use mallbox_storage::{Durability, OpenError, StoreError};
+use mallbox_storage::{Durability, OpenError, PageFindings, StoreError};
 use mallbox_storage_integrity::{Findings, PageChecksums};
 use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
@@ -17,7 +17,7 @@ use super::errors::{self, ErrorMapper};
 use super::meta;
 use super::opening::{self, Opened, Purpose, Sharing};
 use super::readers::{READERS, Reader};
-use super::scrubber::Scrubber;
+use super::scrubber::{self, Scrubber};
 use super::task::{self, Task};
 use super::writer::Writer;
 use crate::disk_faults::Watcher;
@@ -113,9 +113,21 @@ impl Database {
         self.inner.pace.trouble()
     }
 
-    /// Returns what checks of pages found since the start. Empty without checksums.
-    pub(crate) fn findings(&self) -> Findings {
-        self.inner.checksums.as_ref().map_or_else(Findings::default, |checksums| checksums.findings())
+    /// Returns what checks of pages found since the start. `None` without checksums.
+    pub(crate) fn page_findings(&self) -> Option<PageFindings> {
+        let Findings { damaged, repaired, changed } = self.inner.checksums.as_ref()?.findings();
+        let [damaged, repaired, changed] = [damaged, repaired, changed].map(|pages| pages.len() as u64);
+        Some(PageFindings { damaged, repaired, changed })
+    }
+
+    /// Reads every page and compares it with its checksum. Returns all findings since the start.
+    pub(crate) async fn check_pages(&self) -> Result<Option<PageFindings>, StoreError> {
+        let Some(checksums) = self.inner.checksums.clone() else { return Ok(None) };
+        let unreadable = |source| StoreError::Unavailable { op: "check pages", source };
+        let checked = tokio::task::spawn_blocking(move || scrubber::read_all(&checksums)).await;
+        let read = checked.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+        read.map_err(|error| unreadable(error.into()))?;
+        Ok(self.page_findings())
     }
 
     /// Runs a write with priority, in a group commit.

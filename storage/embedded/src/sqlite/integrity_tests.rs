@@ -1,9 +1,10 @@
 //! Flipped bits, and files that were cut off or put back, of a database that was killed or stopped.
 
 use std::fs;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use mallbox_storage::{Durability, OpenError};
+use mallbox_storage::{Durability, OpenError, PageFindings, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -206,7 +207,7 @@ async fn changes_by_another_program_are_taken_over() {
     drop(conn);
     let database = left.open(None).unwrap();
     assert_eq!(database.read_blocking("rows", rows).unwrap(), 39);
-    assert_eq!(database.findings().changed.len(), 1);
+    assert_eq!(database.page_findings().unwrap().changed, 1);
     database.close(true).await.unwrap();
     let left = Left { rows: 39, ..left };
     left.assert_whole();
@@ -218,7 +219,7 @@ async fn changes_by_another_program_are_taken_over() {
         bytes[at + 9] ^= 1;
     });
     let database = left.open(None).unwrap();
-    assert_eq!(database.findings().repaired.len(), 1);
+    assert_eq!(database.page_findings().unwrap().repaired, 1);
     drop(database);
     left.assert_whole();
 }
@@ -234,4 +235,22 @@ async fn damaged_or_missing_checksums_are_made_anew() {
             left.assert_whole();
         }
     }
+}
+
+#[tokio::test]
+async fn a_page_that_rots_in_a_running_mall_is_found_by_a_check() {
+    let left = Left::make(true).await;
+    let database = left.open(None).unwrap();
+    assert_eq!(database.check_pages().await.unwrap(), Some(PageFindings::default()));
+    let bytes = fs::read(left.path("a.sqlite")).unwrap();
+    let at = bytes.windows(11).position(|text| text == b"payment 17 ").unwrap();
+    let file = fs::File::options().write(true).open(left.path("a.sqlite")).unwrap();
+    file.write_all_at(b"99", at as u64 + 8).unwrap();
+    // Closing it would release SQLite's locks.
+    std::mem::forget(file);
+    let found = database.check_pages().await.unwrap().unwrap();
+    assert_eq!(found, PageFindings { damaged: 1, ..PageFindings::default() });
+    assert_eq!(database.page_findings(), Some(found));
+    let error = database.read("rows", rows).await.unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
 }
