@@ -50,9 +50,9 @@ pub struct ServeConfig {
     #[arg(long, value_name = "CLAIMS", num_args = 0..=1)]
     pub accept_lost_log: Option<Option<u64>>,
     /// Starts although a directory's database is damaged: the number must equal the lost commits or damaged pages
-    /// reported by the refusal to start.
-    #[arg(long, value_name = "NUMBER")]
-    pub accept_damaged_database: Option<u64>,
+    /// reported by the refusal to start. Without a number, only reports the loss.
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1)]
+    pub accept_damaged_database: Option<Option<u64>>,
     /// The folder of pictures of a mall in Redis and MySQL; a mall in a directory keeps pictures inside.
     #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
     pub uploads: Option<PathBuf>,
@@ -243,7 +243,7 @@ impl ServeConfig {
             Place::Embedded(options) => Ok(Place::Embedded(EmbeddedOptions {
                 durability: self.durability.map_or(options.durability, Durability::from),
                 accept_lost_log: self.accept_lost_log.flatten(),
-                accept_damaged_database: self.accept_damaged_database,
+                accept_damaged_database: self.accept_damaged_database.flatten(),
                 ..options
             })),
             #[cfg(feature = "production")]

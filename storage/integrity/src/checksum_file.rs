@@ -89,6 +89,9 @@ pub(crate) fn read(database: &Path) -> io::Result<Contents> {
         _ if is_damaged() => FileState::Damaged,
         _ => FileState::Torn,
     };
+    if state == FileState::Damaged {
+        return Ok(nothing(state));
+    }
     Ok(Contents { state, page_size: Some(le32(&bytes, 12)), sums })
 }
 
@@ -154,6 +157,16 @@ impl ChecksumFile {
             File::open(dir)?.sync_all()?;
         }
         let len = bytes.len() as u64;
+        Ok(Self { path: database.to_owned(), file: Arc::new(file), len, first_len: len, is_synced })
+    }
+
+    /// Goes on with a whole file as it is, for a disk without room for a new one.
+    ///
+    /// # Errors
+    /// The system refuses a call.
+    pub(crate) fn go_on(database: &Path, is_synced: bool) -> io::Result<Self> {
+        let file = File::options().read(true).write(true).open(beside(database, ENDING))?;
+        let len = file.metadata()?.len();
         Ok(Self { path: database.to_owned(), file: Arc::new(file), len, first_len: len, is_synced })
     }
 

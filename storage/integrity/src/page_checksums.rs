@@ -67,14 +67,21 @@ pub struct Scan {
 }
 
 impl PageChecksums {
-    /// Opens the checksums of `database`, a file that no connection has open, and writes their file anew.
+    /// Opens the checksums of `database`, a file that no connection has open, and writes their file anew. Without
+    /// room for that (`has_room`), goes on with a whole file as it is.
     ///
     /// `is_uncertain` tells of a page whether its checksum may be older than the page, as for pages in a
     /// `-wal` file. Such a page counts as without a checksum. `is_synced`: changes survive a power cut.
     ///
     /// # Errors
-    /// The system refuses a call, or the file is no SQLite database ([`io::ErrorKind::InvalidData`]).
-    pub fn open(database: &Path, is_uncertain: impl Fn(u32) -> bool, is_synced: bool) -> io::Result<Opened> {
+    /// The system refuses a call, the file is no SQLite database ([`io::ErrorKind::InvalidData`]), or there is no
+    /// whole file and no room for a new one ([`io::ErrorKind::StorageFull`]).
+    pub fn open(
+        database: &Path,
+        is_uncertain: impl Fn(u32) -> bool,
+        is_synced: bool,
+        has_room: bool,
+    ) -> io::Result<Opened> {
         let file = File::options().read(true).write(true).open(database)?;
         let found = checksum_file::read(database)?;
         let page_size = match found.page_size {
@@ -87,7 +94,11 @@ impl PageChecksums {
                 *sum = 0;
             }
         }
-        let stored = ChecksumFile::make(database, page_size, &sums, is_synced)?;
+        let stored = match found.state {
+            _ if has_room => ChecksumFile::make(database, page_size, &sums, is_synced)?,
+            FileState::Whole => ChecksumFile::go_on(database, is_synced)?,
+            _ => return Err(io::ErrorKind::StorageFull.into()),
+        };
         let checksums = Self {
             database: database.canonicalize()?,
             file,
@@ -97,6 +108,18 @@ impl PageChecksums {
             findings: Mutex::default(),
         };
         Ok(Opened { checksums, found: found.state })
+    }
+
+    /// Returns whether the checksums beside `database` are of this file: its first page has its checksum, but for
+    /// one flipped bit.
+    #[must_use]
+    pub fn belong_to(database: &Path) -> bool {
+        let Ok(found) = checksum_file::read(database) else { return false };
+        let (Some(size), Some(sum)) = (found.page_size, found.sums.first().copied()) else { return false };
+        let mut page = vec![0; size as usize];
+        let read = File::open(database).and_then(|file| file.read_exact_at(&mut page, 0));
+        read.is_ok()
+            && (page_checksum(&page) == sum || flip_one(&mut page, |page| page_checksum(page) == sum))
     }
 
     /// Returns the path of the database, without symbolic links.
@@ -278,7 +301,11 @@ impl PageChecksums {
         }
         let state = self.state.lock();
         reread(data);
-        !matches!(self.check(state.get(number), number, data), Checked::Damaged)
+        let is_right = !matches!(self.check(state.get(number), number, data), Checked::Damaged);
+        if !is_right {
+            tracing::error!(page = number, "a page of the database does not match its checksum");
+        }
+        is_right
     }
 
     /// Forgets the pages behind the first `bytes`.
@@ -308,9 +335,7 @@ impl PageChecksums {
             }
             return Checked::Repaired;
         }
-        if findings.damaged.insert(number) {
-            tracing::error!(page = number, "a page of the database does not match its checksum");
-        }
+        findings.damaged.insert(number);
         Checked::Damaged
     }
 
@@ -372,7 +397,7 @@ mod tests {
         let mut bytes = [page(1), page(2), page(3)].concat();
         bytes[16..18].copy_from_slice(&(SIZE as u16).to_be_bytes());
         std::fs::write(&path, bytes).unwrap();
-        let opened = PageChecksums::open(&path, |_| false, true).unwrap();
+        let opened = PageChecksums::open(&path, |_| false, true, true).unwrap();
         assert_eq!(opened.found, FileState::Missing);
         assert_eq!(
             opened.checksums.scan(1, u32::MAX).unwrap(),
@@ -393,7 +418,7 @@ mod tests {
         let (_dir, path) = made();
         let before = std::fs::read(&path).unwrap();
         flip(&path, SIZE + 77, 0b100);
-        let opened = PageChecksums::open(&path, |_| false, true).unwrap();
+        let opened = PageChecksums::open(&path, |_| false, true, true).unwrap();
         let scan = opened.checksums.scan(1, 3).unwrap();
         assert_eq!((scan.repaired, scan.damaged), (vec![2], vec![]));
         assert_eq!(std::fs::read(&path).unwrap(), before);
@@ -409,7 +434,7 @@ mod tests {
     fn a_page_that_may_be_newer_than_its_checksum_is_not_damaged() {
         let (_dir, path) = made();
         flip(&path, SIZE + 77, 0b111);
-        let opened = PageChecksums::open(&path, |page| page == 2, true).unwrap();
+        let opened = PageChecksums::open(&path, |page| page == 2, true, true).unwrap();
         assert_eq!(opened.checksums.scan(1, 3).unwrap(), Scan { read: 3, taken: 1, ..Scan::default() });
     }
 
@@ -417,7 +442,7 @@ mod tests {
     fn the_last_record_counts_and_a_torn_one_does_not() {
         let (_dir, path) = made();
         let file = beside(&path);
-        let opened = PageChecksums::open(&path, |_| false, true).unwrap().checksums;
+        let opened = PageChecksums::open(&path, |_| false, true, true).unwrap().checksums;
         let of_open = std::fs::metadata(&file).unwrap().len();
         for seed in [7, 8] {
             let new = page(seed);
@@ -446,7 +471,7 @@ mod tests {
     #[test]
     fn a_long_file_is_written_anew_with_what_counts() {
         let (_dir, path) = made();
-        let opened = PageChecksums::open(&path, |_| false, true).unwrap().checksums;
+        let opened = PageChecksums::open(&path, |_| false, true, true).unwrap().checksums;
         let mut longest = 0;
         for round in 0..80_000_u32 {
             opened.written::<()>(0, &page(round as u8), || Ok(())).unwrap();

@@ -57,7 +57,7 @@ fn a_damaged_row_was_read_as_another_value() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.sqlite");
         make(&path);
-        let checksums = Arc::new(PageChecksums::open(&path, |_| false, true).unwrap().checksums);
+        let checksums = Arc::new(PageChecksums::open(&path, |_| false, true, true).unwrap().checksums);
         register(&checksums);
         let conn = connect(&path, is_exclusive);
         insert(&conn, 0..500);
@@ -84,7 +84,7 @@ fn checksums_of_a_killed_process_fit_at_every_point_of_a_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.sqlite");
     make(&path);
-    let checksums = Arc::new(PageChecksums::open(&path, |_| false, true).unwrap().checksums);
+    let checksums = Arc::new(PageChecksums::open(&path, |_| false, true, true).unwrap().checksums);
     checksums.scan(1, u32::MAX).unwrap();
     register(&checksums);
     let conn = connect(&path, false);
@@ -105,7 +105,7 @@ fn checksums_of_a_killed_process_fit_at_every_point_of_a_checkpoint() {
         let wal = dir.path().join("copy.a.sqlite-wal");
         let pages = mallbox_storage_integrity::inspect(&wal, &copy, None).unwrap().map(|found| found.pages);
         let pages = pages.unwrap_or_default();
-        let opened = PageChecksums::open(&copy, |page| pages.contains(&page), true).unwrap();
+        let opened = PageChecksums::open(&copy, |page| pages.contains(&page), true, true).unwrap();
         assert_eq!(opened.found, FileState::Whole);
         let scan = opened.checksums.scan(1, u32::MAX).unwrap();
         assert_eq!((scan.damaged, scan.repaired), (vec![], vec![]), "round {round}");
@@ -131,7 +131,7 @@ fn a_database_that_shrinks_forgets_the_pages_cut_off() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.sqlite");
     make(&path);
-    let checksums = Arc::new(PageChecksums::open(&path, |_| false, true).unwrap().checksums);
+    let checksums = Arc::new(PageChecksums::open(&path, |_| false, true, true).unwrap().checksums);
     register(&checksums);
     let conn = connect(&path, false);
     for _ in 0..2 {

@@ -100,6 +100,21 @@ impl CommitWitness {
         self.file.note(&self.last)
     }
 
+    /// Number of this start of the mall.
+    pub(super) fn starts(&self) -> u64 {
+        self.last.starts
+    }
+
+    /// Notes durably that there is no commit in the `-wal` file.
+    ///
+    /// # Errors
+    /// The system refuses a call.
+    pub(super) fn note_no_wal(&mut self) -> io::Result<()> {
+        self.last.frames = 0;
+        self.file.note(&self.last)?;
+        if self.last.is_synced { self.file.handle()?.sync_data() } else { Ok(()) }
+    }
+
     /// Notes the commits since the last note. To be called once they are durable, on the thread of the connection.
     pub(super) fn note(&mut self) {
         let commits = self.since.commits.swap(0, Ordering::Relaxed);

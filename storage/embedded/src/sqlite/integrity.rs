@@ -19,11 +19,13 @@ use super::opening::APPLICATION_ID;
 /// Size limit of a check of all pages at the start, in bytes. A larger file would delay the start by more than
 /// about a second; its pages are checked when SQLite reads them, and by the scrubber.
 const SCAN_BELOW_BYTES: u64 = 256 << 20;
+/// Ending of the file of checksums.
+const CHECKSUMS: &str = "-checksums";
 
 /// What the checks found, for the opening.
 #[derive(Default)]
 pub(super) struct Integrity {
-    /// `None` if the files have no room, or are not a mall's.
+    /// `None` if there is no room for their file, or the database is not a mall's.
     pub(super) checksums: Option<Arc<PageChecksums>>,
     /// The witness, with the last note.
     pub(super) witness: Option<(WitnessFile, Option<Witness>)>,
@@ -37,8 +39,8 @@ pub(super) struct Integrity {
 
 /// Checks the files of a database that no connection has open.
 ///
-/// Damage is an error that names the loss, unless `accepted` is exactly the loss. With too little free space the
-/// files are read but not written, and pages are not checked until the next start.
+/// Damage is an error that names the loss, unless `accepted` is exactly the loss. Without room (`has_room`) no file
+/// is written anew; if that leaves no checksums, pages are not checked until the next start.
 ///
 /// # Errors
 /// [`OpenError::DamagedRecord`], or [`OpenError::Io`] if the system refuses a call.
@@ -48,7 +50,7 @@ pub(super) fn check(
     accepted: Option<u64>,
     has_room: bool,
 ) -> Result<Integrity, OpenError> {
-    if !is_ours(path).map_err(|error| refused(path, error))? {
+    if !is_ours(path) {
         return Ok(Integrity::default());
     }
     let mut found = Integrity::default();
@@ -64,17 +66,19 @@ pub(super) fn check(
         found.commits = wal.commits;
     }
     found.witness = witness;
-    if has_room {
-        match check_pages(path, durability, wal.as_ref(), noted, accepted) {
-            Ok(checked) => {
-                found.is_suspect |= checked.is_suspect;
-                register(&checked.checksums);
-                found.checksums = Some(checked.checksums);
-            }
-            Err(Fault::Io(error)) if is_full(&error) => {}
-            Err(Fault::Io(error)) => return Err(refused(path, error)),
-            Err(Fault::Open(error)) => return Err(error),
+    let to_check = ToCheck { path, durability, wal: wal.as_ref(), noted, accepted, has_room };
+    match check_pages(&to_check) {
+        Ok(checked) => {
+            found.is_suspect |= checked.is_suspect;
+            register(&checked.checksums);
+            found.checksums = Some(checked.checksums);
         }
+        // Pages change without their checksums from now on, which would look like damage later.
+        Err(Fault::Io(error)) if is_full(&error) => {
+            remove(path, CHECKSUMS).map_err(|error| refused(path, error))?
+        }
+        Err(Fault::Io(error)) => return Err(refused(path, error)),
+        Err(Fault::Open(error)) => return Err(error),
     }
     Ok(found)
 }
@@ -131,18 +135,23 @@ impl From<io::Error> for Fault {
     }
 }
 
-fn check_pages(
-    path: &Path,
+/// What the check of pages depends on.
+struct ToCheck<'a> {
+    path: &'a Path,
     durability: Durability,
-    wal: Option<&Inspection>,
+    wal: Option<&'a Inspection>,
     noted: Option<Witness>,
     accepted: Option<u64>,
-) -> Result<Checked, Fault> {
+    has_room: bool,
+}
+
+fn check_pages(to_check: &ToCheck<'_>) -> Result<Checked, Fault> {
+    let ToCheck { path, durability, wal, noted, accepted, has_room } = *to_check;
     let is_in_wal = |page| wal.is_some_and(|wal| wal.pages.contains(&page));
     // Another program's changes must not be undone as flipped bits. Read before anything is written here.
     let mark = FileMark::of(path)?;
     let is_foreign = noted.is_some_and(|noted| noted.is_closed && mark.is_changed_by_sqlite(&noted.file));
-    let opened = PageChecksums::open(path, is_in_wal, durability == Durability::Power)?;
+    let opened = PageChecksums::open(path, is_in_wal, durability == Durability::Power, has_room)?;
     let (checksums, found) = (Arc::new(opened.checksums), opened.found);
     let is_lost = found == FileState::Damaged || found == FileState::Missing && noted.is_some();
     if is_lost {
@@ -193,12 +202,13 @@ fn damaged_pages(path: &Path, pages: &[u32]) -> OpenError {
     OpenError::DamagedRecord { path: path.to_owned(), detail, accept: Some(number as u64) }
 }
 
-/// Returns whether a file is a mall's database: by its header, or by checksums beside it.
-fn is_ours(path: &Path) -> io::Result<bool> {
+/// Returns whether a file is a mall's database: by its header, or by the checksums beside it. SQLite explains any
+/// other file, and a file that cannot be read.
+fn is_ours(path: &Path) -> bool {
     let mut id = [0; 4];
-    let read = File::open(path)?.read_exact_at(&mut id, 68);
+    let read = File::open(path).and_then(|file| file.read_exact_at(&mut id, 68));
     let is_marked = read.is_ok() && i64::from(u32::from_be_bytes(id)) == APPLICATION_ID;
-    Ok(is_marked || beside(path, "-checksums").try_exists()?)
+    is_marked || PageChecksums::belong_to(path)
 }
 
 fn is_full(error: &io::Error) -> bool {
@@ -214,11 +224,13 @@ fn refused(path: &Path, source: io::Error) -> OpenError {
 /// # Errors
 /// The system refuses a call.
 pub(crate) fn forget(path: &Path) -> io::Result<()> {
-    for ending in ["-checksums", "-witness"] {
-        match fs::remove_file(beside(path, ending)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+    remove(path, CHECKSUMS)?;
+    remove(path, "-witness")
+}
+
+fn remove(path: &Path, ending: &str) -> io::Result<()> {
+    match fs::remove_file(beside(path, ending)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
-    Ok(())
 }

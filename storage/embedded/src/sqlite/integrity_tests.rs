@@ -170,6 +170,28 @@ async fn a_wal_of_former_times_is_refused() {
 }
 
 #[tokio::test]
+async fn a_database_of_former_times_is_refused() {
+    let left = Left::make(true).await;
+    let [former, sums] = ["a.sqlite", "a.sqlite-checksums"].map(|name| fs::read(left.path(name)).unwrap());
+    for n in 40..43 {
+        let database = left.open(None).unwrap();
+        database.write("pay", move |conn| pay(conn, n)).await.unwrap();
+        database.close(true).await.unwrap();
+    }
+    fs::write(left.path("a.sqlite"), former).unwrap();
+    fs::write(left.path("a.sqlite-checksums"), sums).unwrap();
+    let (detail, accept) = left.refusal();
+    assert!(
+        detail.contains("an older copy, from start 1 of the mall, which was started 4 times"),
+        "{detail}"
+    );
+    let database = left.open(accept).unwrap();
+    assert_eq!(database.read_blocking("rows", rows).unwrap(), 40);
+    drop(database);
+    left.assert_whole();
+}
+
+#[tokio::test]
 async fn flipped_bits_of_rows_passed_unnoticed() {
     for is_stopped in [false, true] {
         let left = Left::make(is_stopped).await;

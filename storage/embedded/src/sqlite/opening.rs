@@ -125,6 +125,13 @@ fn open_as_is(
     if !clean && !had_wal {
         return Err(damaged(path, "its -wal file with the latest writes is missing"));
     }
+    if let Some((witness, _)) = &witness {
+        check_age(&writer, path, witness.starts() - 1, accepted)?;
+    }
+    if let Some((witness, _)) = witness.as_mut().filter(|_| !had_wal) {
+        // What it notes of a former file would contradict the file about to be made.
+        witness.note_no_wal().map_err(|error| unreadable(path, error))?;
+    }
     if !clean {
         tracing::warn!(path = %path.display(), "the database was not closed cleanly; checking the file");
     }
@@ -137,7 +144,8 @@ fn open_as_is(
     }
     let is_marked = sharing == Sharing::File;
     if is_marked {
-        mark(&writer).map_err(|error| explain(path, error))?;
+        let starts = witness.as_ref().map_or(0, |(witness, _)| witness.starts());
+        mark(&writer, starts).map_err(|error| explain(path, error))?;
     }
     if let Some((witness, _)) = &mut witness {
         let frames = checkpoint::frames(&writer).map_err(|error| explain(path, error))?;
@@ -269,6 +277,18 @@ fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
     }
 }
 
+/// Refuses a database that an older copy replaced: the witness has seen more starts than the database.
+fn check_age(conn: &Connection, path: &Path, seen: u64, accepted: Option<u64>) -> Result<(), OpenError> {
+    let starts = meta::starts(conn).map_err(|error| explain(path, error))?;
+    let missing = seen.saturating_sub(starts);
+    if missing == 0 || accepted == Some(missing) {
+        return Ok(());
+    }
+    let detail =
+        format!("it is an older copy, from start {starts} of the mall, which was started {seen} times");
+    Err(OpenError::DamagedRecord { path: path.to_owned(), detail, accept: Some(missing) })
+}
+
 /// Parses the error code from a finding of `quick_check` about an unreadable page, as opposed to invalid
 /// contents.
 fn unread_page(found: &str) -> Option<i32> {
@@ -279,8 +299,9 @@ fn unread_page(found: &str) -> Option<i32> {
 
 /// Marks the database as running, in the database file itself: a mark in the WAL alone would be lost with
 /// the WAL.
-fn mark(conn: &Connection) -> rusqlite::Result<()> {
+fn mark(conn: &Connection, starts: u64) -> rusqlite::Result<()> {
     meta::mark_running(conn)?;
+    meta::raise_starts(conn, starts)?;
     checkpoint::passive(conn).map(drop)
 }
 

@@ -41,7 +41,13 @@ impl Scrubber {
     fn step(&self, from: u32) -> u32 {
         let pages = self.checksums.pages().unwrap_or(0);
         let count = step_of(pages);
-        match self.checksums.scan(from, count) {
+        let scanned = self.checksums.scan(from, count);
+        if let Ok(scan) = &scanned
+            && !scan.damaged.is_empty()
+        {
+            tracing::error!(pages = ?scan.damaged, "pages of the database do not match their checksums");
+        }
+        match scanned {
             Ok(scan) if scan.read < count => {
                 tracing::info!(pages, "read every page of the database");
                 0
