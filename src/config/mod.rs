@@ -49,8 +49,8 @@ pub struct ServeConfig {
     /// reported by the refusal to start. Without a number, only reports the loss.
     #[arg(long, value_name = "CLAIMS", num_args = 0..=1)]
     pub accept_lost_log: Option<Option<u64>>,
-    /// Starts although a directory's database is damaged: the number must equal the lost commits or damaged pages
-    /// reported by the refusal to start. Without a number, only reports the loss.
+    /// Starts although a directory's database is damaged: the number must equal the lost commits or damaged
+    /// pages reported by the refusal to start. Without a number, only reports the loss.
     #[arg(long, value_name = "NUMBER", num_args = 0..=1)]
     pub accept_damaged_database: Option<Option<u64>>,
     /// The folder of pictures of a mall in Redis and MySQL; a mall in a directory keeps pictures inside.

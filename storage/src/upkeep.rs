@@ -63,15 +63,16 @@ impl Health {
     }
 }
 
-/// What comparisons of the database's pages with their checksums found since the mall was opened. A page is 4 KiB.
+/// What comparisons of the database's pages with their checksums found since the mall was opened. A page is 4
+/// KiB.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PageFindings {
     /// Pages that do not match their checksum.
     pub damaged: u64,
     /// Pages of which one flipped bit was repaired.
     pub repaired: u64,
-    /// Pages that another program changed while the mall was stopped, or whose damage was accepted; taken as they
-    /// are.
+    /// Pages that another program changed while the mall was stopped, or whose damage was accepted; taken as
+    /// they are.
     pub changed: u64,
 }
 
@@ -158,8 +159,9 @@ pub trait Upkeep: Send + Sync {
     /// Any [`StoreError`]: call again.
     async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError>;
 
-    /// Reads every page of the database, in small steps beside other calls, and compares it with its checksum.
-    /// Returns all findings since the mall was opened; `None` as in [`Health::pages`]. Reads about 1 GiB/s.
+    /// Reads every page of the database, in small steps beside other calls, and compares it with its
+    /// checksum. Returns all findings since the mall was opened; `None` as in [`Health::pages`]. Reads about
+    /// 1 GiB/s.
     ///
     /// # Errors
     /// Any [`StoreError`]: some pages could not be read.

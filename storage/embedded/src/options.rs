@@ -19,8 +19,8 @@ pub struct EmbeddedOptions {
     /// other numbers are refused.
     pub accept_lost_log: Option<u64>,
     /// Starts although this number of commits or pages of the database is lost. Must equal `accept` of the
-    /// [`OpenError::DamagedRecord`](mallbox_storage::OpenError::DamagedRecord) of a start without the option; other
-    /// numbers are refused.
+    /// [`OpenError::DamagedRecord`](mallbox_storage::OpenError::DamagedRecord) of a start without the option;
+    /// other numbers are refused.
     pub accept_damaged_database: Option<u64>,
     /// Fault injection for the disk. `None`: only real faults occur.
     pub disk_faults: Option<Arc<DiskFaults>>,

@@ -1,4 +1,5 @@
-//! Cost of the checks: commits and checkpoints, reads from the file, a scan, and the inspection of a `-wal` file.
+//! Cost of the checks: commits and checkpoints, reads from the file, a scan, and the inspection of a `-wal`
+//! file.
 //!
 //! `cargo bench -p mallbox-storage-integrity --bench cost`. Each way in turns, three rounds, in the system's
 //! temporary directory (set `TMPDIR` to choose the disk). CPU time is that of the thread.
@@ -17,20 +18,29 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Rows of a transaction: as many orders as reach SQLite at once in a rush.
 const ROWS: u64 = 44;
-const TRANSACTIONS: u64 = 3_000;
+const TRANSACTIONS: u64 = 2_000;
 /// Transactions between two checkpoints; the mall makes one after 16,000 pages, or every 5 s.
 const PER_CHECKPOINT: u64 = 500;
 const READS: u64 = 100_000;
 
 fn main() {
     for round in 1..=3 {
-        for is_checked in [false, true] {
-            run(round, is_checked);
+        for way in [Way::Plain, Way::Pages, Way::PagesAndWitness] {
+            run(round, way);
         }
     }
 }
 
-fn run(round: u32, is_checked: bool) {
+/// What is checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    Plain,
+    Pages,
+    PagesAndWitness,
+}
+
+fn run(round: u32, way: Way) {
+    let is_checked = way != Way::Plain;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.sqlite");
     let schema = "CREATE TABLE o (id INTEGER PRIMARY KEY, user INTEGER, voucher INTEGER, price INTEGER, at INTEGER);
@@ -42,12 +52,11 @@ fn run(round: u32, is_checked: bool) {
         checksums
     });
     let conn = connect(&path, is_checked);
-    let write = timed(|| write(&conn, &path, is_checked));
+    let write = timed(|| write(&conn, &path, way == Way::PagesAndWitness));
     conn.execute_batch("PRAGMA cache_size = 64").unwrap();
     let read = timed(|| read(&conn));
-    let way = if is_checked { "checked" } else { "plain" };
     println!(
-        "round {round} {way:<8} {TRANSACTIONS} × {ROWS} rows: {:>6.0} ms, CPU {:>6.1} µs a transaction; \
+        "round {round} {way:<16?} {TRANSACTIONS} × {ROWS} rows: {:>6.0} ms, CPU {:>6.1} µs a transaction; \
          {READS} reads: CPU {:>5.2} µs each",
         ms(write.0),
         us(write.1) / TRANSACTIONS as f64,
@@ -77,17 +86,18 @@ fn connect(path: &Path, is_checked: bool) -> Connection {
     conn
 }
 
-/// Writes transactions, each with a note in the witness if checked, and checkpoints.
-fn write(conn: &Connection, path: &Path, is_checked: bool) {
-    let mut witness = is_checked.then(|| WitnessFile::open(path).unwrap().0);
+/// Writes transactions, each with a note in the witness if `is_noted`, and checkpoints.
+fn write(conn: &Connection, path: &Path, is_noted: bool) {
+    // Makes the `-wal` file.
+    conn.execute("INSERT INTO m VALUES ('mark', '')", []).unwrap();
+    let mut witness = is_noted.then(|| WitnessFile::open(path).unwrap().0);
     let wal = File::open(mallbox_storage_integrity::beside(path, "-wal")).unwrap();
     let (mut last, frames) = (Witness::default(), AtomicU32::new(1));
     let mut user = 1_u64;
     for transaction in 0..TRANSACTIONS {
         conn.execute_batch("BEGIN IMMEDIATE").unwrap();
         {
-            let mut insert =
-                conn.prepare_cached("INSERT INTO o VALUES (?1, ?2, 7, 4750, 1795262400000)").unwrap();
+            let mut insert = conn.prepare("INSERT INTO o VALUES (?1, ?2, 7, 4750, 1795262400000)").unwrap();
             for row in 0..ROWS {
                 user = user.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 insert
@@ -102,9 +112,10 @@ fn write(conn: &Connection, path: &Path, is_checked: bool) {
         .unwrap();
         conn.execute_batch("COMMIT").unwrap();
         if let Some(witness) = &mut witness {
-            // As the mall does after each commit: the header of the file, and that of the last frame.
-            wal.read_exact_at(&mut last.header, 0).unwrap();
-            wal.read_exact_at(&mut last.sum, 32 + 16).unwrap();
+            // As the mall does after each commit: the header of the last frame.
+            let mut frame = [0; 24];
+            wal.read_exact_at(&mut frame, 32).unwrap();
+            last.sum.copy_from_slice(&frame[16..]);
             last.frames = frames.fetch_add(1, Ordering::Relaxed);
             last.commits += 1;
             witness.note(&last).unwrap();
@@ -117,7 +128,7 @@ fn write(conn: &Connection, path: &Path, is_checked: bool) {
 
 /// Reads rows at random, with a cache that has next to none of them.
 fn read(conn: &Connection) {
-    let mut select = conn.prepare_cached("SELECT price FROM o WHERE id = ?1").unwrap();
+    let mut select = conn.prepare("SELECT price FROM o WHERE id = ?1").unwrap();
     let mut id = 1_u64;
     for _ in 0..READS {
         id = id.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

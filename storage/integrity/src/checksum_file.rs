@@ -4,9 +4,9 @@
 //! tear the last record; its pages are in the `-wal` file then, since SQLite discards that only after the
 //! database file was synced, and this file is synced first.
 //!
-//! All numbers are little-endian. Header, 32 bytes: `mallsums`, version, page size, 12 unused bytes, CRC-32C of
-//! those. Record: `PSUM`, number of entries, pages of the database, CRC-32C of those and the entries; then an
-//! entry of 12 bytes per page.
+//! All numbers are little-endian. Header, 32 bytes: `mallsums`, version, page size, 12 unused bytes, CRC-32C
+//! of those. Record: `PSUM`, number of entries, pages of the database, CRC-32C of those and the entries; then
+//! an entry of 12 bytes per page.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -181,7 +181,8 @@ impl ChecksumFile {
     ) -> io::Result<()> {
         let bytes = record(pages, entries);
         if let Err(error) = self.file.write_all_at(&bytes, self.len) {
-            // A part of the record would count as torn, with nothing valid behind: the next one overwrites it.
+            // A part of the record would count as torn, with nothing valid behind: the next one overwrites
+            // it.
             drop(self.file.set_len(self.len));
             return Err(error);
         }

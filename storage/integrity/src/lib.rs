@@ -1,10 +1,10 @@
 //! Finds damage in the files of an SQLite database that SQLite itself does not notice.
 //!
-//! SQLite trusts its file: a flipped bit in a page is a different value, and recovery of a `-wal` file ends at
-//! the first broken frame without an error, as if a power cut had torn the file there. Three parts:
+//! SQLite trusts its file: a flipped bit in a page is a different value, and recovery of a `-wal` file ends
+//! at the first broken frame without an error, as if a power cut had torn the file there. Three parts:
 //!
-//! - [`PageChecksums`]: a checksum of 64 bits of each page of the database, in a file of their own. Checked by
-//!   a [VFS](vfs_name) whenever SQLite reads a page, and by [`PageChecksums::scan`].
+//! - [`PageChecksums`]: a checksum of 64 bits of each page of the database, in a file of their own. Checked
+//!   by a [VFS](vfs_name) whenever SQLite reads a page, and by [`PageChecksums::scan`].
 //! - [`Witness`]: the last commit that was durable, in a file of its own.
 //! - [`inspect`]: reads a `-wal` file before SQLite does, and tells damage from a torn end.
 //!

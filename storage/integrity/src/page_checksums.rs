@@ -67,15 +67,15 @@ pub struct Scan {
 }
 
 impl PageChecksums {
-    /// Opens the checksums of `database`, a file that no connection has open, and writes their file anew. Without
-    /// room for that (`has_room`), goes on with a whole file as it is.
+    /// Opens the checksums of `database`, a file that no connection has open, and writes their file anew.
+    /// Without room for that (`has_room`), goes on with a whole file as it is.
     ///
     /// `is_uncertain` tells of a page whether its checksum may be older than the page, as for pages in a
     /// `-wal` file. Such a page counts as without a checksum. `is_synced`: changes survive a power cut.
     ///
     /// # Errors
-    /// The system refuses a call, the file is no SQLite database ([`io::ErrorKind::InvalidData`]), or there is no
-    /// whole file and no room for a new one ([`io::ErrorKind::StorageFull`]).
+    /// The system refuses a call, the file is no SQLite database ([`io::ErrorKind::InvalidData`]), or there
+    /// is no whole file and no room for a new one ([`io::ErrorKind::StorageFull`]).
     pub fn open(
         database: &Path,
         is_uncertain: impl Fn(u32) -> bool,
@@ -110,8 +110,8 @@ impl PageChecksums {
         Ok(Opened { checksums, found: found.state })
     }
 
-    /// Returns whether the checksums beside `database` are of this file: its first page has its checksum, but for
-    /// one flipped bit.
+    /// Returns whether the checksums beside `database` are of this file: its first page has its checksum, but
+    /// for one flipped bit.
     #[must_use]
     pub fn belong_to(database: &Path) -> bool {
         let Ok(found) = checksum_file::read(database) else { return false };
@@ -149,8 +149,8 @@ impl PageChecksums {
         self.findings.lock().clone()
     }
 
-    /// Reads `count` pages from page `from` on and compares each with its checksum. A flipped bit is repaired in
-    /// the file; a page without a checksum gets one. Does not disturb connections: each page is locked for
+    /// Reads `count` pages from page `from` on and compares each with its checksum. A flipped bit is repaired
+    /// in the file; a page without a checksum gets one. Does not disturb connections: each page is locked for
     /// itself.
     ///
     /// # Errors
@@ -291,8 +291,8 @@ impl PageChecksums {
         written
     }
 
-    /// Checks a page that SQLite has read, with one flipped bit repaired in `data`. `reread` reads the page again,
-    /// should the first reading have met a write. Returns false if the page is damaged.
+    /// Checks a page that SQLite has read, with one flipped bit repaired in `data`. `reread` reads the page
+    /// again, should the first reading have met a write. Returns false if the page is damaged.
     pub(crate) fn is_right(&self, offset: u64, data: &mut [u8], reread: impl FnOnce(&mut [u8])) -> bool {
         let Some(number) = self.page_at(offset, data.len()) else { return true };
         let sum = self.state.lock().get(number);

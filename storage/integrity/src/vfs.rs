@@ -4,8 +4,8 @@
 //! [registry](register) are ours; any other file is opened as the system's alone. Memory maps are left out
 //! (methods of version 2), since SQLite would read pages without a call.
 //!
-//! Soundness: SQLite hands over the files that `open` has filled, each to one thread at a time, and buffers of
-//! the length it names. `pAppData` of the VFS is the system's VFS, which lives as long as the process.
+//! Soundness: SQLite hands over the files that `open` has filled, each to one thread at a time, and buffers
+//! of the length it names. `pAppData` of the VFS is the system's VFS, which lives as long as the process.
 
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::io;
@@ -21,8 +21,8 @@ use crate::page_checksums::PageChecksums;
 /// Checksums of the databases that may be opened.
 static REGISTRY: Mutex<Vec<Weak<PageChecksums>>> = Mutex::new(Vec::new());
 
-/// Has pages of this database checked by connections opened from now on through a [`vfs_name`], as long as the
-/// value lives.
+/// Has pages of this database checked by connections opened from now on through a [`vfs_name`], as long as
+/// the value lives.
 pub fn register(checksums: &Arc<PageChecksums>) {
     let mut registry = REGISTRY.lock();
     registry.retain(|other| other.upgrade().is_some_and(|other| other.database() != checksums.database()));
@@ -34,8 +34,8 @@ fn registered(path: &Path) -> Option<Arc<PageChecksums>> {
     REGISTRY.lock().iter().filter_map(Weak::upgrade).find(|checksums| checksums.database() == path)
 }
 
-/// Returns the name of a VFS that checks pages: over SQLite's `unix`, or over `unix-excl`, which keeps the index
-/// of the `-wal` file in memory. Registers the VFS at the first call.
+/// Returns the name of a VFS that checks pages: over SQLite's `unix`, or over `unix-excl`, which keeps the
+/// index of the `-wal` file in memory. Registers the VFS at the first call.
 ///
 /// # Errors
 /// SQLite does not know the system's VFS, or has no memory.
@@ -55,8 +55,8 @@ fn make(name: &'static CStr, of_system: &CStr) -> bool {
     if real.is_null() {
         return false;
     }
-    // SAFETY: `real` is valid, and its fields are plain values. Its functions but `xOpen` use nothing of the VFS
-    // they are given but `mxPathname`.
+    // SAFETY: `real` is valid, and its fields are plain values. Its functions but `xOpen` use nothing of the
+    // VFS they are given but `mxPathname`.
     let copy = unsafe {
         sqlite3_vfs {
             szOsFile: (*real).szOsFile.saturating_add(INNER_AT as c_int),

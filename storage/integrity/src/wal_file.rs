@@ -5,9 +5,9 @@
 //! disk in any order, or not at all. A broken frame is damage if it cannot be of that transaction:
 //!
 //! - The [witness](Witness) has noted a commit at or behind the frame.
-//! - Behind it, a run of frames that continue each other has two commits. The first of them was synced, and so
-//!   was all in front of it, before a frame of the second was written. Remains of several torn transactions form
-//!   no such run: a later one overwrites the beginning of the one before.
+//! - Behind it, a run of frames that continue each other has two commits. The first of them was synced, and
+//!   so was all in front of it, before a frame of the second was written. Remains of several torn
+//!   transactions form no such run: a later one overwrites the beginning of the one before.
 //!
 //! Both count only if commits are synced; otherwise a power cut may take any number of them.
 
@@ -53,8 +53,8 @@ pub struct WalDamage {
     pub detail: String,
     /// Commits that SQLite would leave out, at least.
     pub lost_commits: u64,
-    /// Whether those commits had been synced: then it is damage for certain. If not, a power cut may have taken
-    /// them.
+    /// Whether those commits had been synced: then it is damage for certain. If not, a power cut may have
+    /// taken them.
     pub was_synced: bool,
 }
 
@@ -143,8 +143,8 @@ impl Inspection {
                 return Ok(());
             }
         }
-        // A new beginning is synced before its first frame. Until then the frames of the former one are whole,
-        // and all of them are in the database file: reading them once more changes nothing.
+        // A new beginning is synced before its first frame. Until then the frames of the former one are
+        // whole, and all of them are in the database file: reading them once more changes nothing.
         if let Some(header) = witness.and_then(|witness| WalHeader::parse(&witness.header)) {
             let mut first = vec![0; header.frame_len()];
             if read_at(&self.file, &mut first, HEADER as u64)? && header.is_next(header.sum(), &first) {

@@ -49,7 +49,8 @@ impl WalHeader {
         be32(&self.bytes, 12)
     }
 
-    /// Two numbers that each frame repeats: the first grows by one with each new beginning, the second is random.
+    /// Two numbers that each frame repeats: the first grows by one with each new beginning, the second is
+    /// random.
     pub(crate) fn salts(&self) -> &[u8] {
         &self.bytes[16..24]
     }

@@ -1,12 +1,13 @@
 //! Repair of a frame or header that one flipped bit broke, or whose page the database file has as well.
 //!
-//! The checksums of a `-wal` file are sums with growing weights, modulo 2^32, so that flips of the upper bits of
-//! several words have the same effect. A repair counts only if no other flipped bit explains the checksum.
+//! The checksums of a `-wal` file are sums with growing weights, modulo 2^32, so that flips of the upper bits
+//! of several words have the same effect. A repair counts only if no other flipped bit explains the checksum.
 
 use crate::bits::{distance, flip_one};
 use crate::wal_frames::{FRAME_HEADER, HEADER, Sum, WalHeader, is_commit, page_of, salts_of, sum_of};
 
-/// Repairs a header of which one bit is flipped. `first` is the first frame, of the size of the header sought.
+/// Repairs a header of which one bit is flipped. `first` is the first frame, of the size of the header
+/// sought.
 pub(crate) fn header(bytes: &[u8; HEADER], first: &[u8]) -> Option<WalHeader> {
     let fits = |bytes: &[u8]| {
         let header = bytes.try_into().ok().and_then(WalHeader::parse)?;
@@ -64,12 +65,12 @@ fn flipped(header: &WalHeader, from: Sum, frame: &mut [u8], next: Option<&[u8]>)
     }
 }
 
-/// Returns the bits, as position and number, each of which turns the checksum `sum` of a frame into `want`. At
-/// most two.
+/// Returns the bits, as position and number, each of which turns the checksum `sum` of a frame into `want`.
+/// At most two.
 fn flips(header: &WalHeader, frame: &[u8], sum: Sum, want: Sum) -> Vec<(usize, u8)> {
     let change = (want.0.wrapping_sub(sum.0), want.1.wrapping_sub(sum.1));
-    // What adding 1 to the first or second word of a pair adds to the checksum. Each pair behind applies the step
-    // of the checksum once more.
+    // What adding 1 to the first or second word of a pair adds to the checksum. Each pair behind applies the
+    // step of the checksum once more.
     let (mut first, mut second): (Sum, Sum) = ((1, 1), (0, 1));
     let step = |(a, b): Sum| (a.wrapping_add(b), a.wrapping_add(b).wrapping_add(b));
     let mut found = Vec::new();

@@ -3,10 +3,10 @@
 //! Written after the sync of a commit, so that nothing is noted that a power cut could still take. The file
 //! itself is synced later: what it notes may be older than the `-wal` file, and never newer.
 //!
-//! Two slots of 512 bytes are written in turns, so that a torn write leaves the other one. A slot, with numbers
-//! little-endian: `mallwitn`, version, flags, number of the note, commits of the `-wal` file, frames, 32 bytes of
-//! the `-wal` file's header, 8 bytes of checksum of the last frame, number of starts, and marks of the
-//! database file at a clean stop; CRC-32C last.
+//! Two slots of 512 bytes are written in turns, so that a torn write leaves the other one. A slot, with
+//! numbers little-endian: `mallwitn`, version, flags, number of the note, commits of the `-wal` file, frames,
+//! 32 bytes of the `-wal` file's header, 8 bytes of checksum of the last frame, number of starts, and marks
+//! of the database file at a clean stop; CRC-32C last.
 
 use std::fs::{self, File, Metadata};
 use std::io;

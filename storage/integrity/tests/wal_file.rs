@@ -196,18 +196,20 @@ fn a_file_that_was_cut_off_replaced_or_is_old_is_damaged() {
 
 #[test]
 fn a_file_that_was_begun_anew_after_the_last_note_is_not_damaged() {
-    let place = Place::make(&[2], false);
-    let former = place.witness(0);
-    let conn = Connection::open(place.path("a.sqlite")).unwrap();
-    conn.execute_batch("PRAGMA wal_autocheckpoint = 0").unwrap();
-    for _ in 0..2 {
-        conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).unwrap();
-        write(&conn, 1);
+    for times in 1..=2 {
+        let place = Place::make(&[2], false);
+        let former = place.witness(0);
+        let conn = Connection::open(place.path("a.sqlite")).unwrap();
+        conn.execute_batch("PRAGMA wal_autocheckpoint = 0").unwrap();
+        for _ in 0..times {
+            conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).unwrap();
+            write(&conn, 1);
+        }
+        let wal = fs::read(place.path("a.sqlite-wal")).unwrap();
+        drop(conn);
+        let found = place.inspect(&wal, Some(&former));
+        assert_eq!((found.damage.clone(), found.commits), (None, 1));
     }
-    let wal = fs::read(place.path("a.sqlite-wal")).unwrap();
-    drop(conn);
-    let found = place.inspect(&wal, Some(&former));
-    assert_eq!((found.damage.clone(), found.commits), (None, 1));
     // A header that was torn: the former beginning is read once more.
     let place = Place::make(&[2], false);
     let mut wal = place.wal.clone();

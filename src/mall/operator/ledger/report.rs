@@ -78,7 +78,8 @@ impl Warning {
         Self { code: "DATABASE_REPAIRED", message: pages.to_string() }
     }
 
-    /// Creates the warning for pages of the database that another program changed, or whose damage was accepted.
+    /// Creates the warning for pages of the database that another program changed, or whose damage was
+    /// accepted.
     pub(super) fn changed_pages(pages: u64) -> Self {
         Self { code: "DATABASE_CHANGED", message: pages.to_string() }
     }

@@ -19,8 +19,8 @@ const COPY_PAGES: i64 = 16_000;
 /// Maximum age of uncopied pages. Younger pages may stay in the WAL, where a restart reads them.
 const COPY_AFTER: Duration = Duration::from_secs(5);
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
-/// Interval of syncs of the witness: after a power cut, only a commit of the last such moment can be taken for one
-/// that nobody was told of.
+/// Interval of syncs of the witness: after a power cut, only a commit of the last such moment can be taken
+/// for one that nobody was told of.
 const WITNESS_SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// State shared by the writer, the checkpointer and the readiness check.

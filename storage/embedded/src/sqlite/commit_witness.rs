@@ -1,7 +1,7 @@
 //! Notes of the writer's commits in the witness.
 //!
-//! A note is written after the commit is durable, without a sync; the checkpointer syncs it within a second. So
-//! a note may be missing after a power cut, and is never ahead of the `-wal` file.
+//! A note is written after the commit is durable, without a sync; the checkpointer syncs it within a second.
+//! So a note may be missing after a power cut, and is never ahead of the `-wal` file.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use mallbox_storage_integrity::{FileMark, Witness, WitnessFile, beside};
 use rusqlite::Connection;
 
 const WAL_HEADER: usize = 32;
-const FRAME_HEADER: u64 = 24;
+const FRAME_HEADER: usize = 24;
 
 /// The witness of one connection's commits.
 pub(super) struct CommitWitness {
@@ -115,7 +115,8 @@ impl CommitWitness {
         if self.last.is_synced { self.file.handle()?.sync_data() } else { Ok(()) }
     }
 
-    /// Notes the commits since the last note. To be called once they are durable, on the thread of the connection.
+    /// Notes the commits since the last note. To be called once they are durable, on the thread of the
+    /// connection.
     pub(super) fn note(&mut self) {
         let commits = self.since.commits.swap(0, Ordering::Relaxed);
         if commits > 0
@@ -130,15 +131,17 @@ impl CommitWitness {
             self.wal = open_wal(&self.path)?;
         }
         let Some(wal) = &self.wal else { return Ok(()) };
-        let header = header_of(wal)?.unwrap_or_default();
-        if header != self.last.header {
+        let offset = WAL_HEADER as u64 + u64::from(frames - 1) * (FRAME_HEADER as u64 + self.page_size);
+        let mut frame = [0; FRAME_HEADER];
+        wal.read_exact_at(&mut frame, offset)?;
+        // Each frame repeats the salts of the header, which are others once the file was begun anew.
+        if frame[8..16] != self.last.header[16..24] {
+            self.last.header = header_of(wal)?.unwrap_or_default();
             self.last.commits = 0;
         }
         self.last.commits += commits;
-        (self.last.header, self.last.frames) = (header, frames);
-        let offset = WAL_HEADER as u64 + u64::from(frames - 1) * (FRAME_HEADER + self.page_size);
-        // The last eight bytes of the frame's header.
-        wal.read_exact_at(&mut self.last.sum, offset + FRAME_HEADER - 8)?;
+        self.last.frames = frames;
+        self.last.sum.copy_from_slice(&frame[16..]);
         self.file.note(&self.last)?;
         self.unsynced.store(true, Ordering::Release);
         Ok(())

@@ -77,7 +77,8 @@ impl Database {
         Self::open_accepting(path, durability, None, faults)
     }
 
-    /// Opens a database whose damage is `accepted`: exactly the number that an opening without it named. Blocks.
+    /// Opens a database whose damage is `accepted`: exactly the number that an opening without it named.
+    /// Blocks.
     pub(crate) fn open_accepting(
         path: &Path,
         durability: Durability,

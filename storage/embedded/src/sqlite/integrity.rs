@@ -1,5 +1,5 @@
-//! Checks of the database's files before SQLite opens them: the `-wal` file against the witness, pages against
-//! their checksums. Repairs one flipped bit; other damage refuses the start and is counted.
+//! Checks of the database's files before SQLite opens them: the `-wal` file against the witness, pages
+//! against their checksums. Repairs one flipped bit; other damage refuses the start and is counted.
 //!
 //! Reasons and figures: `storage/decisions/0038-silent-damage.md`.
 
@@ -14,10 +14,10 @@ use mallbox_storage_integrity::{
     FileMark, FileState, Inspection, PageChecksums, Witness, WitnessFile, beside, inspect, register,
 };
 
-use super::opening::APPLICATION_ID;
-
-/// Size limit of a check of all pages at the start, in bytes. A larger file would delay the start by more than
-/// about a second; its pages are checked when SQLite reads them, and by the scrubber.
+/// `mall`: distinguishes a mall's database from other SQLite files.
+pub(super) const APPLICATION_ID: i64 = 0x6D61_6C6C;
+/// Size limit of a check of all pages at the start, in bytes. A larger file would delay the start by more
+/// than about a second; its pages are checked when SQLite reads them, and by the scrubber.
 const SCAN_BELOW_BYTES: u64 = 256 << 20;
 /// Ending of the file of checksums.
 const CHECKSUMS: &str = "-checksums";
@@ -31,7 +31,8 @@ pub(super) struct Integrity {
     pub(super) witness: Option<(WitnessFile, Option<Witness>)>,
     /// Commits in the `-wal` file.
     pub(super) commits: u64,
-    /// Whether lost commits were accepted, so that the `-wal` file may be shorter than the database expects.
+    /// Whether commits are lost, as accepted or as the durability allows, so that the `-wal` file may be
+    /// shorter than the database expects.
     pub(super) is_wal_accepted: bool,
     /// Whether damage was accepted, so that the structure of the database has to be checked.
     pub(super) is_suspect: bool,
@@ -39,8 +40,8 @@ pub(super) struct Integrity {
 
 /// Checks the files of a database that no connection has open.
 ///
-/// Damage is an error that names the loss, unless `accepted` is exactly the loss. Without room (`has_room`) no file
-/// is written anew; if that leaves no checksums, pages are not checked until the next start.
+/// Damage is an error that names the loss, unless `accepted` is exactly the loss. Without room (`has_room`)
+/// no file is written anew; if that leaves no checksums, pages are not checked until the next start.
 ///
 /// # Errors
 /// [`OpenError::DamagedRecord`], or [`OpenError::Io`] if the system refuses a call.
@@ -83,7 +84,8 @@ pub(super) fn check(
     Ok(found)
 }
 
-/// Repairs the `-wal` file, or returns the refusal of a damaged one. Returns whether its loss was accepted.
+/// Repairs the `-wal` file, or returns the refusal of a damaged one. Returns whether
+/// a loss was accepted, or is one that the durability in force allows.
 fn check_wal(path: &Path, wal: &Inspection, accepted: Option<u64>) -> Result<bool, OpenError> {
     let io = |error| refused(path, error);
     if wal.repairs() > 0 {
@@ -100,7 +102,7 @@ fn check_wal(path: &Path, wal: &Inspection, accepted: Option<u64>) -> Result<boo
         Some(damage) if !damage.was_synced => {
             let (detail, commits) = (&damage.detail, damage.lost_commits);
             tracing::warn!(commits, detail, "commits that were not synced are lost");
-            wal.cut().map(|()| false).map_err(io)
+            wal.cut().map(|()| true).map_err(io)
         }
         Some(damage) if accepted == Some(damage.lost_commits) => {
             let kept = beside(path, "-wal.damaged");
@@ -202,8 +204,8 @@ fn damaged_pages(path: &Path, pages: &[u32]) -> OpenError {
     OpenError::DamagedRecord { path: path.to_owned(), detail, accept: Some(number as u64) }
 }
 
-/// Returns whether a file is a mall's database: by its header, or by the checksums beside it. SQLite explains any
-/// other file, and a file that cannot be read.
+/// Returns whether a file is a mall's database: by its header, or by the checksums beside it. SQLite explains
+/// any other file, and a file that cannot be read.
 fn is_ours(path: &Path) -> bool {
     let mut id = [0; 4];
     let read = File::open(path).and_then(|file| file.read_exact_at(&mut id, 68));

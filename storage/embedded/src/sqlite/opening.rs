@@ -13,12 +13,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 
 use super::commit_witness::{CommitWitness, WitnessSync, note_closed};
-use super::integrity::{self, Integrity};
+use super::integrity::{self, APPLICATION_ID, Integrity};
 use super::{checkpoint, meta, migrations, orders_by_user};
 use crate::disk::Disk;
 
-/// `mall`: distinguishes a mall's database from other SQLite files.
-pub(super) const APPLICATION_ID: i64 = 0x6D61_6C6C;
 /// Size limit of the full check in bytes. The check reads every page; a larger file would delay the start
 /// by more than about a second.
 const CHECK_BELOW_BYTES: u64 = 256 << 20;

@@ -1,4 +1,5 @@
-//! The scrubber: a thread that reads every page of the database once a week and compares it with its checksum.
+//! The scrubber: a thread that reads every page of the database once a week and compares it with its
+//! checksum.
 //!
 //! Disks fail in silence, and a page that nobody reads may rot until the last backup that had it is gone.
 
@@ -11,8 +12,8 @@ use mallbox_storage_integrity::PageChecksums;
 
 /// One round over all pages begins at most this often.
 const ROUND: Duration = Duration::from_hours(7 * 24);
-/// Pause between two steps. A step of [`STEP_PAGES`] pages takes about a millisecond of processor time; at this
-/// pace 100 GiB take five days.
+/// Pause between two steps. A step of [`STEP_PAGES`] pages takes about a millisecond of processor time; at
+/// this pace 100 GiB take five days.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Pages read in one step at least: 256 KiB.
 const STEP_PAGES: u32 = 64;

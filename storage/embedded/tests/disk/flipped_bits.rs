@@ -1,5 +1,5 @@
-//! One flipped bit anywhere in the directory of a mall that was killed or stopped: it is harmless, repaired, or
-//! named. No acknowledged claim, order, payment or session changes or vanishes without a word.
+//! One flipped bit anywhere in the directory of a mall that was killed or stopped: it is harmless, repaired,
+//! or named. No acknowledged claim, order, payment or session changes or vanishes without a word.
 
 use std::collections::BTreeMap;
 use std::fs;
