@@ -387,7 +387,7 @@ mod tests {
     const SIZE: usize = 1_024;
 
     fn page(seed: u8) -> Vec<u8> {
-        (0..SIZE).map(|at| (at as u8).wrapping_mul(seed).wrapping_add(seed)).collect()
+        (0..=u8::MAX).cycle().take(SIZE).map(|at| at.wrapping_mul(seed).wrapping_add(seed)).collect()
     }
 
     /// A database of three pages with checksums, of which the file has been closed.
@@ -395,7 +395,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.sqlite");
         let mut bytes = [page(1), page(2), page(3)].concat();
-        bytes[16..18].copy_from_slice(&(SIZE as u16).to_be_bytes());
+        bytes[16..18].copy_from_slice(&1_024_u16.to_be_bytes());
         std::fs::write(&path, bytes).unwrap();
         let opened = PageChecksums::open(&path, |_| false, true, true).unwrap();
         assert_eq!(opened.found, FileState::Missing);
@@ -443,7 +443,7 @@ mod tests {
         let (_dir, path) = made();
         let file = beside(&path);
         let opened = PageChecksums::open(&path, |_| false, true, true).unwrap().checksums;
-        let of_open = std::fs::metadata(&file).unwrap().len();
+        let of_open = std::fs::read(&file).unwrap().len();
         for seed in [7, 8] {
             let new = page(seed);
             opened.written::<()>(SIZE as u64, &new, || Ok(())).unwrap();
@@ -451,7 +451,7 @@ mod tests {
         }
         drop(opened);
         let bytes = std::fs::read(&file).unwrap();
-        let record = (bytes.len() - of_open as usize) / 2;
+        let record = (bytes.len() - of_open) / 2;
         for (cut, want, state) in [
             (0, page_checksum(&page(8)), FileState::Whole),
             (1, page_checksum(&page(7)), FileState::Torn),
@@ -461,7 +461,7 @@ mod tests {
             let found = checksum_file::read(&path).unwrap();
             assert_eq!((found.state, found.sums[1]), (state, want), "{cut} bytes cut off");
         }
-        for at in [3, 40, of_open as usize + 9] {
+        for at in [3, 40, of_open + 9] {
             std::fs::write(&file, &bytes).unwrap();
             flip(&file, at, 1);
             assert_eq!(checksum_file::read(&path).unwrap().state, FileState::Damaged, "byte {at}");
@@ -473,8 +473,8 @@ mod tests {
         let (_dir, path) = made();
         let opened = PageChecksums::open(&path, |_| false, true, true).unwrap().checksums;
         let mut longest = 0;
-        for round in 0..80_000_u32 {
-            opened.written::<()>(0, &page(round as u8), || Ok(())).unwrap();
+        for round in (0..=u8::MAX).cycle().take(80_000) {
+            opened.written::<()>(0, &page(round), || Ok(())).unwrap();
             opened.store(false).unwrap();
             opened.shorten().unwrap();
             longest = longest.max(std::fs::metadata(beside(&path)).unwrap().len());
@@ -482,7 +482,7 @@ mod tests {
         assert!((1 << 20..2 << 20).contains(&longest), "{longest}");
         drop(opened);
         let found = checksum_file::read(&path).unwrap();
-        assert_eq!(found.sums[0], page_checksum(&page(79_999_u32 as u8)));
+        assert_eq!(found.sums[0], page_checksum(&page(127)));
         assert_eq!(found.sums[2], page_checksum(&page(3)));
     }
 

@@ -59,7 +59,7 @@ fn make(name: &'static CStr, of_system: &CStr) -> bool {
     // VFS they are given but `mxPathname`.
     let copy = unsafe {
         sqlite3_vfs {
-            szOsFile: (*real).szOsFile.saturating_add(INNER_AT as c_int),
+            szOsFile: (*real).szOsFile.saturating_add(16), // INNER_AT
             pNext: std::ptr::null_mut(),
             zName: name.as_ptr(),
             pAppData: real.cast(),
@@ -79,7 +79,8 @@ struct CheckedFile {
     checksums: *const PageChecksums,
 }
 
-const INNER_AT: usize = size_of::<CheckedFile>();
+const INNER_AT: usize = 16;
+const _: () = assert!(size_of::<CheckedFile>() <= INNER_AT);
 
 static METHODS: sqlite3_io_methods = sqlite3_io_methods {
     iVersion: 2,

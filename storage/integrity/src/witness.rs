@@ -190,7 +190,7 @@ mod tests {
     fn witness(commits: u64) -> Witness {
         Witness {
             is_synced: true,
-            is_closed: commits % 2 == 0,
+            is_closed: commits.is_multiple_of(2),
             commits,
             frames: 7,
             header: [3; HEADER],

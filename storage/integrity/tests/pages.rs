@@ -1,4 +1,5 @@
 //! Databases whose connections check pages.
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;

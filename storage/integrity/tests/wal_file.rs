@@ -1,4 +1,5 @@
 //! Files of real databases with flipped bits, and in every state that a power cut may leave.
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
