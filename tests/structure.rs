@@ -10,13 +10,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crates whose files form no circles: folder, and name of the crate.
-const CRATES: [(&str, &str); 11] = [
+const CRATES: [(&str, &str); 12] = [
     ("src", "mallbox"),
     ("storage/src", "mallbox_storage"),
     ("storage/embedded/src", "mallbox_storage_embedded"),
     ("storage/production/src", "mallbox_storage_production"),
     ("storage/contract/src", "mallbox_storage_contract"),
     ("storage/wal/src", "mallbox_storage_wal"),
+    ("storage/integrity/src", "mallbox_storage_integrity"),
     ("benches/ladder/src", "mallbox_bench_ladder"),
     ("benches/ports/src", "mallbox_bench_ports"),
     ("benches/queues/src", "mallbox_bench_queues"),

@@ -44,6 +44,9 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
     if let Some(access) = private_data::finding(&doctor.data, l) {
         findings.push((both("权限", "access"), access));
     }
+    if mall_directory::is_mall(&doctor.data) {
+        findings.push((both("数据库", "database"), Ok(page_checksums(&doctor.data, l))));
+    }
     // A directory without a mall has no payment mode.
     if let Some(mode) = payment_mode_in(&doctor.data) {
         let words = running_mall::payment_words(mode).spoken(l);
@@ -90,6 +93,14 @@ fn directory(dir: &Path, l: Language) -> Result<String, String> {
     }
     running_mall::check_dir(dir).map_err(|misuse| misuse.words(l))?;
     Ok(sentence!(l, "{shown}里没有商城，可以新建", "{shown} holds no mall; a new one can be created there"))
+}
+
+/// Tells whether pages of the database are checked.
+fn page_checksums(dir: &Path, l: Language) -> String {
+    if dir.join("mall.sqlite-checksums").exists() {
+        return sentence!(l, "读取时核对各页的校验和", "pages are compared with their checksums when read");
+    }
+    sentence!(l, "各页还没有校验和；下次启动时生成", "pages have no checksums yet; the next start makes them")
 }
 
 fn space(dir: &Path, l: Language) -> Result<String, String> {

@@ -49,6 +49,10 @@ pub struct ServeConfig {
     /// reported by the refusal to start. Without a number, only reports the loss.
     #[arg(long, value_name = "CLAIMS", num_args = 0..=1)]
     pub accept_lost_log: Option<Option<u64>>,
+    /// Starts although a directory's database is damaged: the number must equal the lost commits or damaged
+    /// pages reported by the refusal to start. Without a number, only reports the loss.
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1)]
+    pub accept_damaged_database: Option<Option<u64>>,
     /// The folder of pictures of a mall in Redis and MySQL; a mall in a directory keeps pictures inside.
     #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
     pub uploads: Option<PathBuf>,
@@ -239,6 +243,7 @@ impl ServeConfig {
             Place::Embedded(options) => Ok(Place::Embedded(EmbeddedOptions {
                 durability: self.durability.map_or(options.durability, Durability::from),
                 accept_lost_log: self.accept_lost_log.flatten(),
+                accept_damaged_database: self.accept_damaged_database.flatten(),
                 ..options
             })),
             #[cfg(feature = "production")]
@@ -246,6 +251,7 @@ impl ServeConfig {
                 let foreign = [
                     ("--durability", self.durability.is_some()),
                     ("--accept-lost-log", self.accept_lost_log.is_some()),
+                    ("--accept-damaged-database", self.accept_damaged_database.is_some()),
                     ("--demo-data", self.demo_data),
                 ];
                 match foreign.into_iter().find(|(_, is_given)| *is_given) {

@@ -98,6 +98,12 @@ fn on_loss(loss: Option<LogLoss>) -> String {
     }
 }
 
+fn on_damage(accept: Option<u64>) -> String {
+    accept.map_or_else(String::new, |number| {
+        format!("; or start with what is left: mallbox serve --accept-damaged-database {number}")
+    })
+}
+
 /// Failure to open a store. Each message tells the operator what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -151,12 +157,15 @@ pub enum OpenError {
         loss: Option<LogLoss>,
     },
     /// The database is damaged: content is missing or invalid.
-    #[error("the database {path} is damaged: {detail}. Restore the directory from a backup")]
+    #[error("the database {path} is damaged: {detail}. Restore the directory from a backup{}", on_damage(*accept))]
     DamagedRecord {
         /// The database file.
         path: PathBuf,
         /// Description of the damage.
         detail: String,
+        /// Number of lost commits or damaged pages to accept in order to start with what is left. `None`: the
+        /// loss cannot be counted.
+        accept: Option<u64>,
     },
     /// The address of a server cannot be parsed. The error does not repeat the address, which may contain a
     /// password.

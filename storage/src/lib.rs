@@ -200,7 +200,7 @@ pub use storage::{
 };
 pub use thresholds::Thresholds;
 pub use time::Timestamp;
-pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PartHealth, Upkeep};
+pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PageFindings, PartHealth, Upkeep};
 pub use users::{
     Block, LastOperator, PhoneOutcome, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, Users,
 };

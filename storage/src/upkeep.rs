@@ -44,6 +44,8 @@ pub struct Health {
     pub durability: Durability,
     /// The components of the back end.
     pub parts: Vec<PartHealth>,
+    /// State of the database's pages; `None` if the database checks them itself, or not at all.
+    pub pages: Option<PageFindings>,
     /// Clock of the servers, for comparison with the mall's; `None` if there is none or it cannot be read.
     pub clock: Option<Timestamp>,
 }
@@ -59,6 +61,19 @@ impl Health {
     pub fn servers(&self) -> impl Iterator<Item = (&PartHealth, &str)> {
         self.parts.iter().filter_map(|part| Some((part, part.address.as_deref()?)))
     }
+}
+
+/// What comparisons of the database's pages with their checksums found since the mall was opened. A page is 4
+/// KiB.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PageFindings {
+    /// Pages that do not match their checksum.
+    pub damaged: u64,
+    /// Pages of which one flipped bit was repaired.
+    pub repaired: u64,
+    /// Pages that another program changed while the mall was stopped, or whose damage was accepted; taken as
+    /// they are.
+    pub changed: u64,
 }
 
 /// Component of a back end, with its health.
@@ -143,6 +158,16 @@ pub trait Upkeep: Send + Sync {
     /// # Errors
     /// Any [`StoreError`]: call again.
     async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError>;
+
+    /// Reads every page of the database, in small steps beside other calls, and compares it with its
+    /// checksum. Returns all findings since the mall was opened; `None` as in [`Health::pages`]. Reads about
+    /// 1 GiB/s.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: some pages could not be read.
+    async fn check_pages(&self) -> Result<Option<PageFindings>, StoreError> {
+        Ok(None)
+    }
 
     /// Flushes pending writes, marks the shutdown as clean and releases the files. Later calls fail.
     ///

@@ -9,7 +9,9 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{CircuitHealth, DeadState, Health as StoreHealth, OrderId, Page, PaymentMode};
+use mallbox_storage::{
+    CircuitHealth, DeadState, Health as StoreHealth, OrderId, Page, PageFindings, PaymentMode,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -272,6 +274,12 @@ impl Health {
         let troubles = health.troubles().count();
         gauge(out, "mallbox_troubles", "Current failures; /readyz lists them.", troubles);
         write_circuits(out, &health);
+        if let Some(PageFindings { damaged, repaired, changed }) = health.pages {
+            let rows = [("damaged", damaged), ("repaired", repaired), ("changed", changed)]
+                .map(|(finding, count)| (format!(r#"finding="{finding}""#), count));
+            let help = "Pages of the database that did not match their checksum since the start, by finding.";
+            counters(out, "mallbox_database_pages_total", help, rows);
+        }
     }
 }
 

@@ -99,6 +99,7 @@ impl LedgerCheck {
             report.find(Finding::new(Code::AuditChain, Object::MALL, "an unbroken hash chain", fault));
         }
         self.verify_log(&mut report).await;
+        self.verify_pages(&mut report).await?;
         report.totals.sales = (report.sales.len() + report.unsettled.len()) as u64;
         Ok(report)
     }
@@ -254,6 +255,18 @@ impl LedgerCheck {
             Some(trouble) => report.find(Finding::new(Code::OrderLog, Object::MALL, "in order", trouble)),
             None => {}
         }
+    }
+
+    /// Reads every page of a database that checks its pages.
+    async fn verify_pages(&self, report: &mut Report) -> Result<(), StoreError> {
+        let found = self.context.storage.base.upkeep.check_pages().await?.unwrap_or_default();
+        if found.damaged > 0 {
+            let (expected, pages) = ("all pages match", format!("{} pages do not", found.damaged));
+            report.find(Finding::new(Code::DatabasePages, Object::MALL, expected, pages));
+        }
+        report.warnings.extend((found.repaired > 0).then(|| Warning::repaired_pages(found.repaired)));
+        report.warnings.extend((found.changed > 0).then(|| Warning::changed_pages(found.changed)));
+        Ok(())
     }
 
     /// Checks every table row by row. The statements of one check see one snapshot, and need no

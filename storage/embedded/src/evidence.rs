@@ -32,5 +32,5 @@ pub(crate) fn unusable(record: &Path, error: StoreError) -> OpenError {
         let source = std::io::Error::new(kind, error);
         return OpenError::Io { path, what: "cannot be read or written at present", source };
     }
-    OpenError::DamagedRecord { path, detail: error.to_string() }
+    OpenError::DamagedRecord { path, detail: error.to_string(), accept: None }
 }

@@ -85,7 +85,8 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let lock = lock::DirLock::take(&options.dir)?;
     let log_dir = options.dir.join("log");
     let record = options.dir.join("mall.sqlite");
-    let database = Database::open(&record, options.durability, options.disk_faults.clone())?;
+    let (durability, faults) = (options.durability, options.disk_faults.clone());
+    let database = Database::open_accepting(&record, durability, options.accept_damaged_database, faults)?;
     let broken = |error: StoreError| unusable(&record, error);
     let witness = witness(&database).map_err(broken)?;
     way_back::make_good(&log_dir, &witness)?;

@@ -18,14 +18,24 @@ pub struct EmbeddedOptions {
     /// [`LogLoss::number`](mallbox_storage::LogLoss::number) from the error of a start without the option;
     /// other numbers are refused.
     pub accept_lost_log: Option<u64>,
+    /// Starts although this number of commits or pages of the database is lost. Must equal `accept` of the
+    /// [`OpenError::DamagedRecord`](mallbox_storage::OpenError::DamagedRecord) of a start without the option;
+    /// other numbers are refused.
+    pub accept_damaged_database: Option<u64>,
     /// Fault injection for the disk. `None`: only real faults occur.
     pub disk_faults: Option<Arc<DiskFaults>>,
 }
 
 impl EmbeddedOptions {
-    /// Returns default options: durable against power cuts; refuses a damaged log.
+    /// Returns default options: durable against power cuts; refuses a damaged log or database.
     #[must_use]
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into(), durability: Durability::Power, accept_lost_log: None, disk_faults: None }
+        Self {
+            dir: dir.into(),
+            durability: Durability::Power,
+            accept_lost_log: None,
+            accept_damaged_database: None,
+            disk_faults: None,
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
-use mallbox_storage::{Durability, Health, PartHealth, StoreError, Timestamp, Upkeep};
+use mallbox_storage::{Durability, Health, PageFindings, PartHealth, StoreError, Timestamp, Upkeep};
 
 use super::codes::EmbeddedCodes;
 use super::journal::{Journal, WriteBlock};
@@ -34,6 +34,19 @@ pub(crate) struct EmbeddedUpkeep {
 /// Setting for a clean stop: `<last commit> <claims pending>`, empty while the mall runs.
 pub(crate) const STOP: &str = "order-log.stop";
 
+impl EmbeddedUpkeep {
+    fn database_troubles(&self) -> Vec<String> {
+        let damaged = self.database.page_findings().unwrap_or_default().damaged;
+        let of_pages = (damaged > 0).then(|| {
+            format!(
+                "the database is damaged: {damaged} pages do not match their checksums. Stop the mall and restore the \
+                 directory from a backup, or start it again: a start names the pages"
+            )
+        });
+        self.database.trouble().into_iter().chain(of_pages).collect()
+    }
+}
+
 #[async_trait]
 impl Upkeep for EmbeddedUpkeep {
     async fn health(&self) -> Health {
@@ -52,9 +65,15 @@ impl Upkeep for EmbeddedUpkeep {
         let parts = vec![
             part("disk", None, full),
             part("order log", in_force, of_log),
-            part("SQLite", in_force, self.database.trouble()),
+            PartHealth { troubles: self.database_troubles(), ..part("SQLite", in_force, None) },
         ];
-        Health { backend: "embedded", durability: self.durability, parts, clock: None }
+        Health {
+            backend: "embedded",
+            durability: self.durability,
+            parts,
+            pages: self.database.page_findings(),
+            clock: None,
+        }
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
@@ -78,6 +97,10 @@ impl Upkeep for EmbeddedUpkeep {
 
     async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
         self.database.insert_setting_if_absent(name, value).await
+    }
+
+    async fn check_pages(&self) -> Result<Option<PageFindings>, StoreError> {
+        self.database.check_pages().await
     }
 
     async fn close(&self) -> Result<(), StoreError> {

@@ -16,7 +16,7 @@ use crate::journal::contents::LogEvidence;
 use crate::journal::{WAL, former, recovery, sync_all};
 use crate::lock::DirLock;
 use crate::random::random_id;
-use crate::sqlite::Database;
+use crate::sqlite::{Database, forget_integrity};
 
 /// Makes the directory of a stopped mall readable by the version before. Pending claims and sessions stay.
 ///
@@ -30,7 +30,14 @@ pub async fn downgrade(dir: &Path) -> Result<(), OpenError> {
     let (database, _lock) = rewritten.unwrap_or_else(|error| {
         Err(OpenError::Io { path: path.clone(), what: "the rewriting was cancelled", source: error.into() })
     })?;
-    database.close(true).await.map_err(|error| unusable(&path, error))
+    database.close(true).await.map_err(|error| unusable(&path, error))?;
+    drop(database);
+    // The version before would not keep them.
+    forget_integrity(&path).map_err(|source| OpenError::Io {
+        path: path.clone(),
+        what: "cannot remove the checksums of the database",
+        source,
+    })
 }
 
 fn rewrite(dir: &Path) -> Result<(Database, DirLock), OpenError> {

@@ -35,7 +35,13 @@ impl Upkeep for ProductionUpkeep {
                 circuits: vec![self.mysql.circuit()],
             },
         ];
-        Health { backend: "production", durability: of_redis.min(of_mysql), parts, clock: redis.clock }
+        Health {
+            backend: "production",
+            durability: of_redis.min(of_mysql),
+            parts,
+            pages: None,
+            clock: redis.clock,
+        }
     }
 
     /// Does nothing: Redis removes expired keys automatically.

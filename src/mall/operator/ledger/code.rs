@@ -202,6 +202,8 @@ codes! {
     AuditUser = "AUDIT_USER", "审计记录的用户", "user of an audit entry";
     /// The audit log's chain of hashes.
     AuditChain = "AUDIT_CHAIN", "审计日志", "audit log";
+    /// Pages of the database match their checksums.
+    DatabasePages = "DATABASE_PAGES", "数据库页的校验和", "checksums of the database's pages";
     /// The order log can be written.
     OrderLog = "ORDER_LOG", "订单日志", "order log";
 }

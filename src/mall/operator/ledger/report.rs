@@ -73,8 +73,28 @@ impl Warning {
         Self { code: "ARCHIVE_FILE_UNKNOWN", message: name }
     }
 
+    /// Creates the warning for pages of the database whose flipped bit was repaired.
+    pub(super) fn repaired_pages(pages: u64) -> Self {
+        Self { code: "DATABASE_REPAIRED", message: pages.to_string() }
+    }
+
+    /// Creates the warning for pages of the database that another program changed, or whose damage was
+    /// accepted.
+    pub(super) fn changed_pages(pages: u64) -> Self {
+        Self { code: "DATABASE_CHANGED", message: pages.to_string() }
+    }
+
     fn term(&self) -> Bilingual {
         match self.code {
+            "DATABASE_REPAIRED" => both(
+                "已修复数据库页中翻转的位，没有丢失数据；请检查磁盘和内存。涉及页数",
+                "repaired flipped bits in pages of the database, nothing is lost; check disk and memory. Pages",
+            ),
+            "DATABASE_CHANGED" => both(
+                "停机期间数据库页被其他程序改动，或损坏已被接受，现按原样使用；若没有其他程序写过，请从备份恢复。涉及页数",
+                "pages of the database were changed by another program during a stop, or their damage was accepted; they \
+                 are used as they are. If no other program wrote to them, restore the directory from a backup. Pages",
+            ),
             "ARCHIVE_FILE_UNKNOWN" => both(
                 "archive目录里有不属于任何归档日的文件（如果来自中断的归档，下次归档会替换它）",
                 "a file in archive/ belongs to no archived day (after an interrupted archiving, the next replaces it)",

@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, RecvTimeoutError};
+use mallbox_storage_integrity::PageChecksums;
 use parking_lot::Mutex;
 use rusqlite::Connection;
+
+use super::commit_witness::WitnessSync;
 
 /// Number of uncopied WAL pages of 4 KiB that triggers a checkpoint (64 MiB): sixteen times SQLite's
 /// default, since a page changed by many commits is then copied once (MEASURED: 76,000 rows/s instead of
@@ -16,6 +19,9 @@ const COPY_PAGES: i64 = 16_000;
 /// Maximum age of uncopied pages. Younger pages may stay in the WAL, where a restart reads them.
 const COPY_AFTER: Duration = Duration::from_secs(5);
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// Interval of syncs of the witness: after a power cut, only a commit of the last such moment can be taken
+/// for one that nobody was told of.
+const WITNESS_SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// State shared by the writer, the checkpointer and the readiness check.
 #[derive(Debug, Default)]
@@ -49,6 +55,8 @@ impl CheckpointState {
 pub(super) struct Checkpointer {
     pub(super) conn: Connection,
     pub(super) pace: Arc<CheckpointState>,
+    pub(super) checksums: Option<Arc<PageChecksums>>,
+    pub(super) witness: Option<WitnessSync>,
     /// Nothing is ever sent: the channel is disconnected when the database closes.
     pub(super) closing: Receiver<()>,
 }
@@ -56,17 +64,32 @@ pub(super) struct Checkpointer {
 impl Checkpointer {
     /// Runs until the database closes.
     pub(super) fn run(self) {
-        let mut last = Instant::now();
+        let (mut last, mut synced) = (Instant::now(), Instant::now());
         while let Err(RecvTimeoutError::Timeout) = self.closing.recv_timeout(CHECK_INTERVAL) {
+            if synced.elapsed() >= WITNESS_SYNC_INTERVAL {
+                self.witness.iter().for_each(WitnessSync::sync);
+                synced = Instant::now();
+            }
             if !self.pace.dirty.load(Ordering::Relaxed) {
                 continue;
             }
             match self.checkpoint_if_due(last.elapsed() >= COPY_AFTER) {
-                Ok(true) => last = Instant::now(),
+                Ok(true) => {
+                    last = Instant::now();
+                    self.shorten_checksums();
+                }
                 Ok(false) => {}
                 // The next round retries; meanwhile the WAL holds everything.
                 Err(error) => tracing::warn!(%error, "the SQLite checkpoint failed"),
             }
+        }
+    }
+
+    fn shorten_checksums(&self) {
+        if let Some(checksums) = &self.checksums
+            && let Err(error) = checksums.shorten()
+        {
+            tracing::warn!(%error, "could not shorten the file of page checksums");
         }
     }
 
@@ -95,6 +118,11 @@ pub(super) struct Wal {
     pub(super) pages: i64,
     /// Pages already copied to the database file.
     pub(super) copied: i64,
+}
+
+/// Returns the number of frames in the WAL.
+pub(super) fn frames(conn: &Connection) -> rusqlite::Result<u32> {
+    wal_checkpoint(conn, "PRAGMA wal_checkpoint(NOOP)").map(|wal| u32::try_from(wal.pages).unwrap_or(0))
 }
 
 /// Copies all pages that can be copied without waiting.

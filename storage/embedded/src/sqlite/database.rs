@@ -6,7 +6,8 @@ use std::thread::{self, JoinHandle};
 
 use crate::DiskFaults;
 use crossbeam::channel::{Receiver, Sender, TrySendError, bounded};
-use mallbox_storage::{Durability, OpenError, StoreError};
+use mallbox_storage::{Durability, OpenError, PageFindings, StoreError};
+use mallbox_storage_integrity::{Findings, PageChecksums};
 use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -16,6 +17,7 @@ use super::errors::{self, ErrorMapper};
 use super::meta;
 use super::opening::{self, Opened, Purpose, Sharing};
 use super::readers::{READERS, Reader};
+use super::scrubber::{self, Scrubber};
 use super::task::{self, Task};
 use super::writer::Writer;
 use crate::disk_faults::Watcher;
@@ -42,6 +44,8 @@ struct Inner {
     path: PathBuf,
     durability: Durability,
     sharing: Sharing,
+    /// `None` if the disk had no room for their file.
+    checksums: Option<Arc<PageChecksums>>,
     interpreter: ErrorMapper,
     pace: Arc<CheckpointState>,
     /// `None` once closed: closing the queues ends the threads after the waiting jobs.
@@ -70,10 +74,21 @@ impl Database {
         durability: Durability,
         faults: Option<Arc<DiskFaults>>,
     ) -> Result<Self, OpenError> {
+        Self::open_accepting(path, durability, None, faults)
+    }
+
+    /// Opens a database whose damage is `accepted`: exactly the number that an opening without it named.
+    /// Blocks.
+    pub(crate) fn open_accepting(
+        path: &Path,
+        durability: Durability,
+        accepted: Option<u64>,
+        faults: Option<Arc<DiskFaults>>,
+    ) -> Result<Self, OpenError> {
         let pace = Arc::new(CheckpointState::default());
         let interpreter = ErrorMapper::new(path, faults);
-        let opened = opening::open(path, durability, interpreter.disk())?;
-        let sharing = opened.sharing;
+        let opened = opening::open(path, durability, accepted, interpreter.disk())?;
+        let (sharing, checksums) = (opened.sharing, opened.checksums.clone());
         let started = start(path, durability, opened, &interpreter, &pace);
         let (queues, threads) = started.map_err(|source| OpenError::Io {
             path: path.to_owned(),
@@ -84,6 +99,7 @@ impl Database {
             path: path.to_owned(),
             durability,
             sharing,
+            checksums,
             interpreter,
             pace,
             queues: RwLock::new(Some(queues)),
@@ -96,6 +112,23 @@ impl Database {
     /// Returns the error of the last commit, if the commit failed.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.inner.pace.trouble()
+    }
+
+    /// Returns what checks of pages found since the start. `None` without checksums.
+    pub(crate) fn page_findings(&self) -> Option<PageFindings> {
+        let Findings { damaged, repaired, changed } = self.inner.checksums.as_ref()?.findings();
+        let [damaged, repaired, changed] = [damaged, repaired, changed].map(|pages| pages.len() as u64);
+        Some(PageFindings { damaged, repaired, changed })
+    }
+
+    /// Reads every page and compares it with its checksum. Returns all findings since the start.
+    pub(crate) async fn check_pages(&self) -> Result<Option<PageFindings>, StoreError> {
+        let Some(checksums) = self.inner.checksums.clone() else { return Ok(None) };
+        let unreadable = |source| StoreError::Unavailable { op: "check pages", source };
+        let checked = tokio::task::spawn_blocking(move || scrubber::read_all(&checksums)).await;
+        let read = checked.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+        read.map_err(|error| unreadable(error.into()))?;
+        Ok(self.page_findings())
     }
 
     /// Runs a write with priority, in a group commit.
@@ -244,7 +277,12 @@ impl Inner {
             let conn = self.connect(Purpose::Write)?;
             if clean { opening::stop_cleanly(&conn) } else { Ok(()) }
         };
-        close().map_err(|error| self.interpreter.explain("close", error))
+        close().map_err(|error| self.interpreter.explain("close", error))?;
+        if !clean {
+            return Ok(());
+        }
+        let noted = opening::stopped_cleanly(&self.path, self.durability);
+        noted.map_err(|error| StoreError::Unavailable { op: "close", source: error.into() })
     }
 
     /// Ends the threads. Returns false if they had already ended.
@@ -282,7 +320,8 @@ fn start(
     interpreter: &ErrorMapper,
     pace: &Arc<CheckpointState>,
 ) -> std::io::Result<(Queues, Vec<JoinHandle<()>>)> {
-    let Opened { writer, sharing, is_marked } = opened;
+    let Opened { writer, sharing, is_marked, checksums, witness } = opened;
+    let (witness, witness_sync) = witness.unzip();
     let connect =
         |purpose| opening::connect(path, purpose, durability, sharing).map_err(std::io::Error::other);
     let (interactive, to_write) = bounded(QUEUE_MAX);
@@ -298,6 +337,7 @@ fn start(
     let writer = Writer {
         conn: writer,
         is_marked,
+        witness,
         interpreter: interpreter.clone(),
         interactive: to_write,
         bulk: to_write_bulk,
@@ -309,8 +349,17 @@ fn start(
         let reader = Reader { conn, interpreter, queue: to_read.clone() };
         spawn("record-reader", Box::new(move || reader.run()))?;
     }
-    let checkpointer =
-        Checkpointer { conn: connect(Purpose::Checkpoint)?, pace: Arc::clone(pace), closing: until_closed };
+    if let Some(checksums) = checksums.clone() {
+        let scrubber = Scrubber { checksums, closing: until_closed.clone() };
+        spawn("record-scrub", Box::new(move || scrubber.run()))?;
+    }
+    let checkpointer = Checkpointer {
+        conn: connect(Purpose::Checkpoint)?,
+        pace: Arc::clone(pace),
+        checksums,
+        witness: witness_sync,
+        closing: until_closed,
+    };
     spawn("record-check", Box::new(move || checkpointer.run()))?;
     Ok((queues, threads))
 }

@@ -34,6 +34,10 @@ impl ErrorMapper {
     /// Returns the port's error for the caller of `op`.
     pub(super) fn explain(&self, op: &'static str, error: Error) -> StoreError {
         match &error {
+            // A page does not match its checksum.
+            Error::SqliteFailure(code, _) if code.extended_code == ffi::SQLITE_IOERR_DATA => {
+                StoreError::Corrupt { op, key: "a page of the database does not match its checksum".into() }
+            }
             Error::SqliteFailure(code, _) => match code.code {
                 ErrorCode::DiskFull => StoreError::Full { op, detail: self.disk.room() },
                 ErrorCode::SystemIoFailure if self.is_full() => {

@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 const STOP: &str = "stop";
 const CLEAN: &str = "clean";
+const STARTS: &str = "starts";
 const LOG_APPLIED: &str = "log_applied";
 const LOG_ACKED: &str = "log_acked";
 const LOG_CHECKPOINT: &str = "log_checkpoint";
@@ -62,6 +63,16 @@ pub(super) fn is_stopped_cleanly(conn: &Connection) -> rusqlite::Result<bool> {
 /// Marks the database as running: the next opening finds an unclean stop.
 pub(super) fn mark_running(conn: &Connection) -> rusqlite::Result<()> {
     put(conn, STOP, "running")
+}
+
+/// Returns the number of starts that the database knows of.
+pub(super) fn starts(conn: &Connection) -> rusqlite::Result<u64> {
+    mark(conn, STARTS)
+}
+
+/// Raises the number of starts.
+pub(super) fn raise_starts(conn: &Connection, starts: u64) -> rusqlite::Result<()> {
+    raise(conn, STARTS, starts)
 }
 
 /// Marks the stop as clean.

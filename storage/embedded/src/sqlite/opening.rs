@@ -3,18 +3,20 @@
 use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{Durability, OpenError};
+use mallbox_storage_integrity::{PageChecksums, beside, vfs_name};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 
+use super::commit_witness::{CommitWitness, WitnessSync, note_closed};
+use super::integrity::{self, APPLICATION_ID, Integrity};
 use super::{checkpoint, meta, migrations, orders_by_user};
 use crate::disk::Disk;
 
-/// `mall`: distinguishes a mall's database from other SQLite files.
-pub(super) const APPLICATION_ID: i64 = 0x6D61_6C6C;
 /// Size limit of the full check in bytes. The check reads every page; a larger file would delay the start
 /// by more than about a second.
 const CHECK_BELOW_BYTES: u64 = 256 << 20;
@@ -43,12 +45,9 @@ pub(super) enum Sharing {
 }
 
 impl Sharing {
-    /// Returns the name of SQLite's VFS.
-    fn vfs(self) -> &'static CStr {
-        match self {
-            Self::File => c"unix",
-            Self::Memory => c"unix-excl",
-        }
+    /// Returns the name of the VFS, which checks pages.
+    fn vfs(self) -> rusqlite::Result<&'static CStr> {
+        vfs_name(self == Self::Memory).map_err(|error| super::errors::refuse(error.to_string()))
     }
 }
 
@@ -58,14 +57,25 @@ pub(super) struct Opened {
     pub(super) sharing: Sharing,
     /// Whether the database is marked as running. False if the disk had no room for the mark.
     pub(super) is_marked: bool,
+    /// Checksums of the pages; `None` if the disk had no room for their file.
+    pub(super) checksums: Option<Arc<PageChecksums>>,
+    /// `None` if the disk had no room for the file.
+    pub(super) witness: Option<(CommitWitness, WitnessSync)>,
 }
 
 /// Opens or creates the database, migrates the schema, and marks the database as running.
 ///
 /// On a disk with too little free space only indispensable writes happen, so that a database can be read on
 /// a full disk. The first write then sets the mark.
-pub(super) fn open(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened, OpenError> {
-    open_as_is(path, durability, disk).map_err(|error| match (error, disk.shortage()) {
+///
+/// Damage refuses the opening, unless `accepted` is exactly the loss that the error named.
+pub(super) fn open(
+    path: &Path,
+    durability: Durability,
+    accepted: Option<u64>,
+    disk: &Disk,
+) -> Result<Opened, OpenError> {
+    open_as_is(path, durability, accepted, disk).map_err(|error| match (error, disk.shortage()) {
         // SQLite reports missing space for a file as a failure to open or to write.
         (OpenError::Io { path, what, .. }, Some(shortage)) => {
             OpenError::Io { path, what, source: io::Error::new(io::ErrorKind::StorageFull, shortage) }
@@ -74,25 +84,56 @@ pub(super) fn open(path: &Path, durability: Durability, disk: &Disk) -> Result<O
     })
 }
 
-fn open_as_is(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened, OpenError> {
+fn open_as_is(
+    path: &Path,
+    durability: Durability,
+    accepted: Option<u64>,
+    disk: &Disk,
+) -> Result<Opened, OpenError> {
     let sharing = if disk.shortage().is_some() { Sharing::Memory } else { Sharing::File };
-    let wal = sibling(path, "-wal");
+    let wal = beside(path, "-wal");
     if !exists(path)? {
         if exists(&wal)? {
             return Err(damaged(path, "the file is missing, but its -wal file exists"));
         }
         create(path, durability)?;
     }
-    let had_wal = exists(&wal)? && fs::metadata(&wal).map_err(|error| unreadable(&wal, error))?.len() > 0;
-    let writer = bare(path, sharing).map_err(|error| explain(path, error))?;
+    let found = integrity::check(path, durability, accepted, sharing == Sharing::File)?;
+    let had_wal = found.is_wal_accepted
+        || exists(&wal)? && fs::metadata(&wal).map_err(|error| unreadable(&wal, error))?.len() > 0;
+    let mut writer = bare(path, sharing).map_err(|error| explain(path, error))?;
     identify(&writer, path)?;
     configure(&writer, Purpose::Write, durability).map_err(|error| explain(path, error))?;
+    let Integrity { checksums, witness, commits, is_suspect, .. } = found;
+    let mut witness = match witness.filter(|_| sharing == Sharing::File) {
+        Some((file, former)) => {
+            let begun = CommitWitness::begin(
+                &mut writer,
+                path,
+                file,
+                former,
+                commits,
+                durability == Durability::Power,
+            );
+            Some(begun.map_err(|error| unreadable(path, error))?)
+        }
+        None => None,
+    };
     let clean = meta::is_stopped_cleanly(&writer).map_err(|error| explain(path, error))?;
     if !clean && !had_wal {
         return Err(damaged(path, "its -wal file with the latest writes is missing"));
     }
+    if let Some((witness, _)) = &witness {
+        check_age(&writer, path, witness.starts() - 1, accepted)?;
+    }
+    if let Some((witness, _)) = witness.as_mut().filter(|_| !had_wal) {
+        // What it notes of a former file would contradict the file about to be made.
+        witness.note_no_wal().map_err(|error| unreadable(path, error))?;
+    }
     if !clean {
         tracing::warn!(path = %path.display(), "the database was not closed cleanly; checking the file");
+    }
+    if !clean || is_suspect {
         check(&writer, path)?;
     }
     migrations::apply(&writer).map_err(|error| explain(path, error))?;
@@ -101,9 +142,14 @@ fn open_as_is(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened
     }
     let is_marked = sharing == Sharing::File;
     if is_marked {
-        mark(&writer).map_err(|error| explain(path, error))?;
+        let starts = witness.as_ref().map_or(0, |(witness, _)| witness.starts());
+        mark(&writer, starts).map_err(|error| explain(path, error))?;
     }
-    Ok(Opened { writer, sharing, is_marked })
+    if let Some((witness, _)) = &mut witness {
+        let frames = checkpoint::frames(&writer).map_err(|error| explain(path, error))?;
+        witness.note_start(frames).map_err(|error| unreadable(path, error))?;
+    }
+    Ok(Opened { writer, sharing, is_marked, checksums, witness })
 }
 
 /// Opens a connection configured for `purpose`.
@@ -121,7 +167,7 @@ pub(super) fn connect(
 /// Opens a connection without writing to the file, which may belong to another program.
 fn bare(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags_and_vfs(path, flags, sharing.vfs())?;
+    let conn = Connection::open_with_flags_and_vfs(path, flags, sharing.vfs()?)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(conn)
@@ -163,10 +209,15 @@ pub(super) fn stop_cleanly(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
 }
 
+/// Notes the state of the files after a clean stop, for the next opening.
+pub(super) fn stopped_cleanly(path: &Path, durability: Durability) -> io::Result<()> {
+    note_closed(path, durability == Durability::Power)
+}
+
 /// Creates a database under a temporary name and renames the complete file, so that a partial database is
 /// never found: an empty file at `path` counts as damaged.
 fn create(path: &Path, durability: Durability) -> Result<(), OpenError> {
-    let new = sibling(path, ".new");
+    let new = beside(path, ".new");
     remove(&new)?;
     let made = Connection::open(&new).and_then(|conn| {
         // Completed or discarded: before the rename, nothing in the file needs to survive a crash.
@@ -224,6 +275,18 @@ fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
     }
 }
 
+/// Refuses a database that an older copy replaced: the witness has seen more starts than the database.
+fn check_age(conn: &Connection, path: &Path, seen: u64, accepted: Option<u64>) -> Result<(), OpenError> {
+    let starts = meta::starts(conn).map_err(|error| explain(path, error))?;
+    let missing = seen.saturating_sub(starts);
+    if missing == 0 || accepted == Some(missing) {
+        return Ok(());
+    }
+    let detail =
+        format!("it is an older copy, from start {starts} of the mall, which was started {seen} times");
+    Err(OpenError::DamagedRecord { path: path.to_owned(), detail, accept: Some(missing) })
+}
+
 /// Parses the error code from a finding of `quick_check` about an unreadable page, as opposed to invalid
 /// contents.
 fn unread_page(found: &str) -> Option<i32> {
@@ -234,8 +297,9 @@ fn unread_page(found: &str) -> Option<i32> {
 
 /// Marks the database as running, in the database file itself: a mark in the WAL alone would be lost with
 /// the WAL.
-fn mark(conn: &Connection) -> rusqlite::Result<()> {
+fn mark(conn: &Connection, starts: u64) -> rusqlite::Result<()> {
     meta::mark_running(conn)?;
+    meta::raise_starts(conn, starts)?;
     checkpoint::passive(conn).map(drop)
 }
 
@@ -256,7 +320,7 @@ fn explain(path: &Path, error: Error) -> OpenError {
 }
 
 fn damaged(path: &Path, detail: impl Into<String>) -> OpenError {
-    OpenError::DamagedRecord { path: path.to_owned(), detail: detail.into() }
+    OpenError::DamagedRecord { path: path.to_owned(), detail: detail.into(), accept: None }
 }
 
 fn exists(path: &Path) -> Result<bool, OpenError> {
@@ -274,12 +338,6 @@ fn remove(path: &Path) -> Result<(), OpenError> {
         }
         _ => Ok(()),
     }
-}
-
-fn sibling(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }
 
 fn parent(path: &Path) -> &Path {

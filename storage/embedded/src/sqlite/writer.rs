@@ -9,6 +9,7 @@ use mallbox_storage::StoreError;
 use rusqlite::Connection;
 
 use super::checkpoint::{CheckpointState, passive};
+use super::commit_witness::CommitWitness;
 use super::errors::{ErrorMapper, disk_full};
 use super::meta;
 use super::task::{JobOutcome, Task};
@@ -21,6 +22,8 @@ pub(super) struct Writer {
     pub(super) conn: Connection,
     /// Whether the database is marked as running. If not, the first commit includes the mark.
     pub(super) is_marked: bool,
+    /// `None` if the disk had no room for the file.
+    pub(super) witness: Option<CommitWitness>,
     pub(super) interpreter: ErrorMapper,
     pub(super) interactive: Receiver<Box<dyn Task>>,
     pub(super) bulk: Receiver<Box<dyn Task>>,
@@ -92,6 +95,9 @@ impl Writer {
         if let Err(error) = self.execute("COMMIT") {
             self.roll_back();
             return self.deliver_commit_error(ran, error);
+        }
+        if let Some(witness) = &mut self.witness {
+            witness.note();
         }
         if !self.is_marked {
             self.is_marked = true;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod durable;
+mod flipped_bits;
 mod left;
 mod memory;
 mod starts;

@@ -75,13 +75,7 @@ impl World {
 
     /// Copies the directory as a crash would leave it. Call only while nothing is being written.
     pub fn image(&self) -> Closed {
-        let home = TempDir::new().unwrap();
-        let dir = home.path().join("copy");
-        copy_dir(&self.options.dir, &dir);
-        let faults = Arc::new(DiskFaults::default());
-        let disk_faults = Some(Arc::clone(&faults));
-        let options = EmbeddedOptions { dir, disk_faults, ..self.options.clone() };
-        Closed { voucher: self.voucher, faults, options, home }
+        Closed::copy_of(&self.options, self.voucher)
     }
 
     /// Stops the mall cleanly, copies the directory, and opens the copy with no loss accepted.
@@ -125,6 +119,21 @@ pub struct Closed {
 }
 
 impl Closed {
+    /// Another copy of the directory.
+    pub fn image(&self) -> Self {
+        Self::copy_of(&self.options, self.voucher)
+    }
+
+    fn copy_of(options: &EmbeddedOptions, voucher: VoucherId) -> Self {
+        let home = TempDir::new().unwrap();
+        let dir = home.path().join("copy");
+        copy_dir(&options.dir, &dir);
+        let faults = Arc::new(DiskFaults::default());
+        let disk_faults = Some(Arc::clone(&faults));
+        let options = EmbeddedOptions { dir, disk_faults, ..options.clone() };
+        Self { voucher, faults, options, home }
+    }
+
     /// The mall again.
     pub async fn open(self) -> World {
         let storage = self.opened().await;

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{add, disagreements, of_user, rebuild, runs, tail};
-use crate::sqlite::{Database, meta, migrations, opening};
+use crate::sqlite::{Database, integrity, meta, migrations};
 
 /// Moves the first entry of each chunk to its end.
 const TURNED: &str =
@@ -159,7 +159,7 @@ fn an_older_database_is_indexed_at_start() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("record.db");
     let older = Connection::open(&path).unwrap();
-    older.pragma_update(None, "application_id", opening::APPLICATION_ID).unwrap();
+    older.pragma_update(None, "application_id", integrity::APPLICATION_ID).unwrap();
     migrations::apply_through(&older, 33).unwrap();
     meta::mark_stopped(&older).unwrap();
     (0..1_200).for_each(|order| insert(&older, order % 50, order));
