@@ -105,7 +105,8 @@ impl Notes {
     /// cache.
     ///
     /// # Errors
-    /// [`Refusal::Busy`] while the database is slow and no copy exists; [`Failure::Store`] if the store fails.
+    /// [`Refusal::Busy`] while the database is slow and no copy exists; [`Failure::Store`] if the store
+    /// fails.
     pub async fn hot(
         &self,
         page: u32,

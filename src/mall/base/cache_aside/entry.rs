@@ -36,8 +36,8 @@ impl<V: Cached> Entry<V> {
         (Self { made: now, fresh_until, value }, fresh_until + stale)
     }
 
-    /// Decodes an entry, once per local copy. Returns `None` if it is unreadable, or was made later than `now`
-    /// because the clock has been set back.
+    /// Decodes an entry, once per local copy. Returns `None` if it is unreadable, or was made later than
+    /// `now` because the clock has been set back.
     pub(super) fn read(kept: &CacheEntry, now: Timestamp) -> Option<Arc<Entry<Arc<V>>>> {
         let decode = || {
             let Self { made, fresh_until, value } = serde_json::from_slice(&kept.bytes).ok()?;

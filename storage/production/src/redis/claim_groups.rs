@@ -60,8 +60,8 @@ impl ClaimGroups {
         Self { epochs, keys, wake_ups, sales: RwLock::default() }
     }
 
-    /// Runs the claim script for an item, together with items that arrive meanwhile. Returns the item's part of
-    /// the script's reply.
+    /// Runs the claim script for an item, together with items that arrive meanwhile. Returns the item's part
+    /// of the script's reply.
     pub(super) async fn run(&self, voucher: VoucherId, item: GroupItem) -> Result<String, StoreError> {
         let known = self.sales.read().get(&voucher).map(Arc::clone);
         let sale = known.unwrap_or_else(|| {

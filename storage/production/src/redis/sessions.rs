@@ -145,8 +145,8 @@ impl RedisSessions {
         Ok(ended)
     }
 
-    /// Ends the sessions of these tokens that belong to the user, and waits until no instance serves a copy of
-    /// one. Returns their number.
+    /// Ends the sessions of these tokens that belong to the user, and waits until no instance serves a copy
+    /// of one. Returns their number.
     async fn end_everywhere(
         &self,
         op: &'static str,

@@ -1,13 +1,15 @@
 -- Claims units of a sale for users, one after another. An accepted claim takes a unit, records the buyer,
 -- spends the pass and appends the claim to the order log; the script is one atomic step.
--- KEYS: 1 sale, 2 buyers, 3 further units by user, 4 the partition's log, 5 pending claims by order, 6 pending
--- claims by user, 7 the partition's epoch of passes, from 8 on a mark of the spent pass per claim with a pass
--- ARGV: 1 voucher, 2 arguments per claim: 4, or 7 if a claim has a pass; for each claim 1 order, 2 user, 3 time
--- of the claim in ms, or '' only to look up the user's order, 4 units that the user says to hold, and for a
--- claim with a pass 5 epoch of the pass, else '', 6 ms left until the pass expires, 7 ms for which the mark is
--- kept
--- Returns for each claim 'accepted', 'sold out', 'ended', 'not open', 'paused', 'unknown', 'pass refused', 'none'
--- (a look-up without a result), or the number of the newest order of a user who holds enough units already.
+-- KEYS: 1 sale, 2 buyers, 3 further units by user, 4 the partition's log, 5 pending claims by order,
+-- 6 pending claims by user, 7 the partition's epoch of passes, from 8 on a mark of the spent pass per claim
+-- with a pass
+-- ARGV: 1 voucher, 2 arguments per claim: 4, or 7 if a claim has a pass; for each claim 1 order, 2 user,
+-- 3 time of the claim in ms, or '' only to look up the user's order, 4 units that the user says to hold, and
+-- for a claim with a pass 5 epoch of the pass, else '', 6 ms left until the pass expires, 7 ms for which the
+-- mark is kept
+-- Returns for each claim 'accepted', 'sold out', 'ended', 'not open', 'paused', 'unknown', 'pass refused',
+-- 'none' (a look-up without a result), or the number of the newest order of a user who holds enough units
+-- already.
 local voucher, width = ARGV[1], tonumber(ARGV[2])
 local users, outcomes = {}, {}
 for first = 3, #ARGV, width do users[#users + 1] = ARGV[first + 1] end
