@@ -74,7 +74,8 @@ impl<C: BatchCall> Batcher<C> {
             !std::mem::replace(&mut state.is_writing, true)
         };
         if is_idle {
-            self.call.runtime().spawn(Writing(Arc::clone(self)).run());
+            let writing = Writing { batcher: Arc::clone(self), has_ended: false };
+            self.call.runtime().spawn(writing.run());
         }
         let gone = || StoreError::Unavailable { op: C::OP, source: "the batch was given up".into() };
         answered.await.map_err(|_| gone())?
@@ -98,13 +99,17 @@ impl<C: BatchCall> Batcher<C> {
 
 /// The task that writes until nothing waits. If the task ends early, by a panic, the waiting callers fail and
 /// the next caller starts anew.
-struct Writing<C: BatchCall>(Arc<Batcher<C>>);
+struct Writing<C: BatchCall> {
+    batcher: Arc<Batcher<C>>,
+    /// Whether nothing waited any more. From then on another task may be writing.
+    has_ended: bool,
+}
 
 impl<C: BatchCall> Writing<C> {
-    async fn run(self) {
-        while let Some(batch) = self.0.next() {
+    async fn run(mut self) {
+        while let Some(batch) = self.batcher.next() {
             let (items, answers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-            match self.0.call.call(items).await {
+            match self.batcher.call.call(items).await {
                 Ok(outcomes) => {
                     for (answer, outcome) in answers.into_iter().zip(outcomes) {
                         // A caller that went away learns the outcome by a repeat.
@@ -119,13 +124,14 @@ impl<C: BatchCall> Writing<C> {
                 }
             }
         }
+        self.has_ended = true;
     }
 }
 
 impl<C: BatchCall> Drop for Writing<C> {
     fn drop(&mut self) {
-        let mut state = self.0.state.lock();
-        if state.is_writing {
+        if !self.has_ended {
+            let mut state = self.batcher.state.lock();
             state.is_writing = false;
             state.waiting.clear();
         }
@@ -188,5 +194,36 @@ mod tests {
         let given_up = call(13).await.unwrap();
         assert!(matches!(given_up, Err(StoreError::Unavailable { .. })), "{given_up:?}");
         assert_eq!(call(8).await.unwrap().unwrap(), 16, "the next caller starts anew");
+    }
+
+    /// Items come back as they are.
+    struct Echo;
+
+    #[async_trait]
+    impl BatchCall for Echo {
+        const OP: &'static str = "echo";
+        type Item = usize;
+        type Outcome = usize;
+
+        async fn call(&self, items: Vec<usize>) -> Result<Vec<usize>, StoreError> {
+            Ok(items)
+        }
+    }
+
+    /// A caller often comes just when the task before finds nothing more to write.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn no_caller_is_lost_between_one_task_and_the_next() {
+        let batcher = Batcher::new(Echo);
+        let callers = (0..4).map(|caller| {
+            let batcher = Arc::clone(&batcher);
+            tokio::spawn(async move {
+                for number in 0..20_000 {
+                    assert_eq!(batcher.call(caller + number).await.unwrap(), caller + number);
+                }
+            })
+        });
+        for caller in callers.collect::<Vec<_>>() {
+            caller.await.unwrap();
+        }
     }
 }
