@@ -23,6 +23,8 @@ const TAKE_TIMEOUT: Duration = Duration::from_millis(250);
 /// Time from the begin of a batch in which claims gather for the next one: the fixed costs of a transaction
 /// are several times those of an order. Meanwhile, a buyer sees the order as pending.
 const GATHER: Duration = Duration::from_millis(20);
+/// Longest time in which a worker that stops writes claims that had gathered.
+const FINISH_TIMEOUT: Duration = Duration::from_millis(500);
 /// First pause after an error. Each further pause doubles, up to [`BACKOFF_MAX`].
 const BACKOFF_MIN: Duration = Duration::from_millis(50);
 const BACKOFF_MAX: Duration = Duration::from_secs(2);
@@ -231,8 +233,23 @@ impl Worker {
                 () = stop.cancelled() => {}
             }
         }
+        self.finish_gathered().await?;
         let end_of_rest = Instant::now() + 2 * BACKOFF_MAX;
         self.wake_rested(end_of_rest).await
+    }
+
+    /// Writes claims that had gathered at the stop, for [`FINISH_TIMEOUT`] at most. The rest waits for the next
+    /// start.
+    async fn finish_gathered(&mut self) -> Result<(), StoreError> {
+        let until = Instant::now() + FINISH_TIMEOUT;
+        while Instant::now() < until {
+            let log = &self.context.storage.selling.order_log;
+            let batch = log.take(&self.name, self.size.get(), Duration::ZERO).await?;
+            if batch.is_empty() || self.round(&batch).await? == Round::StoreFailed {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Returns when the batch after one of `claims` claims, begun `now`, may begin. A full batch leaves a

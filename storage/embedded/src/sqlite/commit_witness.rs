@@ -105,13 +105,14 @@ impl CommitWitness {
         self.last.starts
     }
 
-    /// Notes durably that there is no commit in the `-wal` file.
+    /// Notes durably that there is no commit in the `-wal` file. The number of starts stays the former one:
+    /// the database does not know of this start yet, and a kill may come in between.
     ///
     /// # Errors
     /// The system refuses a call.
     pub(super) fn note_no_wal(&mut self) -> io::Result<()> {
         self.last.frames = 0;
-        self.file.note(&self.last)?;
+        self.file.note(&Witness { starts: self.last.starts - 1, ..self.last })?;
         if self.last.is_synced { self.file.handle()?.sync_data() } else { Ok(()) }
     }
 

@@ -105,8 +105,11 @@ fn open_as_is(
     identify(&writer, path)?;
     configure(&writer, Purpose::Write, durability).map_err(|error| explain(path, error))?;
     let Integrity { checksums, witness, commits, is_suspect, .. } = found;
+    let mut starts_seen = 0;
     let mut witness = match witness.filter(|_| sharing == Sharing::File) {
         Some((file, former)) => {
+            // Without syncs a power cut may take a start from the database that the witness has kept.
+            starts_seen = former.filter(|former| former.is_synced).map_or(0, |former| former.starts);
             let begun = CommitWitness::begin(
                 &mut writer,
                 path,
@@ -123,9 +126,7 @@ fn open_as_is(
     if !clean && !had_wal {
         return Err(damaged(path, "its -wal file with the latest writes is missing"));
     }
-    if let Some((witness, _)) = &witness {
-        check_age(&writer, path, witness.starts() - 1, accepted)?;
-    }
+    check_age(&writer, path, starts_seen, accepted)?;
     if let Some((witness, _)) = witness.as_mut().filter(|_| !had_wal) {
         // What it notes of a former file would contradict the file about to be made.
         witness.note_no_wal().map_err(|error| unreadable(path, error))?;
