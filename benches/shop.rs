@@ -16,7 +16,7 @@ const HOT: ShopId = ShopId::new(1);
 /// Number of concurrent callers.
 const CROWD: usize = 1_000;
 
-async fn from_copy(app: &App, now: Timestamp) -> Shop {
+async fn from_copy(app: &App, now: Timestamp) -> Arc<Shop> {
     app.shops.get(HOT, now).await.expect("the demo has it")
 }
 
