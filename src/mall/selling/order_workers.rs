@@ -238,8 +238,8 @@ impl Worker {
         self.wake_rested(end_of_rest).await
     }
 
-    /// Writes claims that had gathered at the stop, for [`FINISH_TIMEOUT`] at most. The rest waits for the next
-    /// start.
+    /// Writes claims that had gathered at the stop, for [`FINISH_TIMEOUT`] at most. The rest waits for the
+    /// next start.
     async fn finish_gathered(&mut self) -> Result<(), StoreError> {
         let until = Instant::now() + FINISH_TIMEOUT;
         while Instant::now() < until {
