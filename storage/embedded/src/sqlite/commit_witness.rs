@@ -73,14 +73,14 @@ impl CommitWitness {
             is_synced,
             commits,
             header: wal.as_ref().map_or(Ok(None), header_of)?.unwrap_or_default(),
-            starts: former.map_or(0, |former| former.starts) + 1,
+            starts: former.map_or(0, |former| former.starts),
             ..Witness::default()
         };
         let page_size = page_size.unsigned_abs();
         Ok((Self { file, path, wal, last, page_size, since, unsynced }, sync))
     }
 
-    /// Notes the state at the start, of which `frames` are in the `-wal` file. Syncs the file first: its last
+    /// Notes the start, with `frames` frames in the `-wal` file. Syncs the file first: its last
     /// commit may be in memory alone, from a process that was killed.
     ///
     /// # Errors
@@ -92,6 +92,7 @@ impl CommitWitness {
         if let Some(wal) = self.wal.as_ref().filter(|_| self.last.is_synced) {
             wal.sync_data()?;
         }
+        self.last.starts = self.next_start();
         let commits = self.since.commits.swap(0, Ordering::Relaxed);
         if frames > 0 {
             return self.note_frames(commits, frames);
@@ -100,19 +101,19 @@ impl CommitWitness {
         self.file.note(&self.last)
     }
 
-    /// Number of this start of the mall.
-    pub(super) fn starts(&self) -> u64 {
-        self.last.starts
+    /// Number of the start under way, before [`note_start`](Self::note_start): the database has to know the
+    /// number first, since a kill may come in between.
+    pub(super) fn next_start(&self) -> u64 {
+        self.last.starts + 1
     }
 
-    /// Notes durably that there is no commit in the `-wal` file. The number of starts stays the former one:
-    /// the database does not know of this start yet, and a kill may come in between.
+    /// Notes durably that there is no commit in the `-wal` file.
     ///
     /// # Errors
     /// The system refuses a call.
     pub(super) fn note_no_wal(&mut self) -> io::Result<()> {
         self.last.frames = 0;
-        self.file.note(&Witness { starts: self.last.starts - 1, ..self.last })?;
+        self.file.note(&self.last)?;
         if self.last.is_synced { self.file.handle()?.sync_data() } else { Ok(()) }
     }
 

@@ -143,7 +143,7 @@ fn open_as_is(
     }
     let is_marked = sharing == Sharing::File;
     if is_marked {
-        let starts = witness.as_ref().map_or(0, |(witness, _)| witness.starts());
+        let starts = witness.as_ref().map_or(0, |(witness, _)| witness.next_start());
         mark(&writer, starts).map_err(|error| explain(path, error))?;
     }
     if let Some((witness, _)) = &mut witness {

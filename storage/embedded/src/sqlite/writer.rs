@@ -197,8 +197,7 @@ fn deliver_aborted(ran: Vec<Box<dyn Task>>, how: JobOutcome) {
 /// caller's fault.
 pub(super) fn shared_error(error: &Arc<StoreError>, op: &'static str) -> StoreError {
     match &**error {
-        StoreError::Full { detail, .. } => StoreError::Full { op, detail: detail.clone() },
-        StoreError::Corrupt { key, .. } => StoreError::Corrupt { op, key: key.clone() },
-        _ => StoreError::Unavailable { op, source: Box::new(Arc::clone(error)) },
+        StoreError::Refused { .. } => StoreError::Unavailable { op, source: Box::new(Arc::clone(error)) },
+        _ => StoreError::copied(error, op),
     }
 }

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use super::epochs::{RequiredEpoch, ServerEpochs};
 use super::keys::{Keys, partition_of};
 use super::link::Idempotence;
-use super::script::CLAIM;
+use super::script::{CLAIM, Call};
 use super::wake_ups::ReadySet;
 use crate::EpochScope;
 use crate::spans::{EXPIRY_GRACE, millis};
@@ -44,6 +44,24 @@ impl GroupItem {
             Self::Unit { pass, .. } => *pass,
             Self::Held { .. } => None,
         }
+    }
+
+    /// Adds the item's arguments to a call of the script, `width` of them.
+    fn arguments(&self, call: Call, width: usize) -> Call {
+        let call = match self {
+            Self::Held { user, holding } => call.arg(0).arg(user.get()).arg("").arg(*holding),
+            Self::Unit { claim: Claim { order, user, at, .. }, holding, pass } => {
+                let call = call.arg(order.get()).arg(user.get()).arg(at.as_millis()).arg(*holding);
+                if let Some(pass) = pass {
+                    let left_ms = pass.expires.as_millis().saturating_sub(at.as_millis());
+                    // The clock of another instance may be behind.
+                    let kept = millis(pass.expires.since(*at).saturating_add(EXPIRY_GRACE));
+                    return call.arg(pass.epoch).arg(left_ms).arg(kept);
+                }
+                call
+            }
+        };
+        (WIDTH..width).fold(call, |call, _| call.arg(""))
     }
 }
 
@@ -117,24 +135,7 @@ impl BatchCall for SaleClaims {
         let keys =
             [&sale.sale, &sale.buyers, &sale.further, &log.log, &log.pending, &log.by_user, &epoch_of_passes];
         let call = CLAIM.on(keys.into_iter().chain(&marks).chain([&compared])).arg(voucher.get()).arg(width);
-        let call = items.iter().fold(call, |mut call, item| {
-            call = match item {
-                GroupItem::Unit { claim: Claim { order, user, at, .. }, holding, .. } => {
-                    call.arg(order.get()).arg(user.get()).arg(at.as_millis()).arg(*holding)
-                }
-                GroupItem::Held { user, holding } => call.arg(0).arg(user.get()).arg("").arg(*holding),
-            };
-            match (item, item.pass()) {
-                (GroupItem::Unit { claim, .. }, Some(pass)) => {
-                    let left_ms = pass.expires.as_millis().saturating_sub(claim.at.as_millis());
-                    // The clock of another instance may be behind.
-                    let kept = millis(pass.expires.since(claim.at).saturating_add(EXPIRY_GRACE));
-                    call.arg(pass.epoch).arg(left_ms).arg(kept)
-                }
-                _ if width == WIDTH_WITH_PASS => call.arg("").arg("").arg(""),
-                _ => call,
-            }
-        });
+        let call = items.iter().fold(call, |call, item| item.arguments(call, width));
         let (outcomes, number): (Vec<String>, _) =
             self.epochs.run((OP, Idempotence::Safe), (scope, RequiredEpoch::Open), call).await?;
         if self.epochs.known().is_over(scope, number) {

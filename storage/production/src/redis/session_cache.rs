@@ -76,8 +76,8 @@ impl SessionCache {
 
     /// Returns the copy of a session, if it counts.
     pub(super) fn get(&self, token: &TokenHash) -> Option<StoredSession> {
-        let trusted_until = Duration::from_millis(self.read_ms.load(Ordering::Acquire)) + TRUSTED_FOR;
-        let is_trusted = self.read_ms.load(Ordering::Acquire) > 0 && self.made.elapsed() < trusted_until;
+        let read_ms = self.read_ms.load(Ordering::Acquire);
+        let is_trusted = read_ms > 0 && self.made.elapsed() < Duration::from_millis(read_ms) + TRUSTED_FOR;
         self.copies.get(token).filter(|_| is_trusted)
     }
 
