@@ -1,9 +1,9 @@
-//! A mall with one operator and one shop: a `serve` process in a fresh directory, set up over HTTP, so that
-//! any version of mallbox can be measured.
+//! A mall with one operator and one shop: a `serve` process in a fresh directory or on servers, set up over
+//! HTTP, so that any version of mallbox can be measured.
 
 #![allow(dead_code, reason = "each bench uses the part it needs")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, anyhow, ensure};
@@ -27,9 +27,17 @@ pub struct Mall {
     /// Standard error of the server.
     pub log: PathBuf,
     program: String,
-    data: PathBuf,
+    /// Flags of the command line that name the place of the data.
+    place: Vec<String>,
     /// Removed after the end of the server, which stands first.
     _dir: TempDir,
+}
+
+/// Redis and MySQL of a mall, as URLs.
+#[derive(Clone, Debug)]
+pub struct ServerUrls {
+    pub redis: String,
+    pub mysql: String,
 }
 
 /// The offers of the shop.
@@ -42,15 +50,29 @@ pub struct Goods {
 }
 
 impl Mall {
-    /// Starts `serve` of this program, with further flags.
+    /// Starts `serve` of this program in a directory, with further flags.
     pub fn start(program: &str, flags: &[&str]) -> anyhow::Result<Self> {
+        Self::start_in(|dir| Ok(vec!["--data".to_owned(), in_text(&dir.join("mall"))?]), program, flags)
+    }
+
+    /// Starts `serve` of this program on servers, with further flags. The mall's data stay there.
+    pub fn start_on(servers: &ServerUrls, program: &str, flags: &[&str]) -> anyhow::Result<Self> {
+        let place = ["--redis", &servers.redis, "--mysql", &servers.mysql].map(str::to_owned);
+        Self::start_in(|_| Ok(place.to_vec()), program, flags)
+    }
+
+    fn start_in(
+        place: impl FnOnce(&Path) -> anyhow::Result<Vec<String>>,
+        program: &str,
+        flags: &[&str],
+    ) -> anyhow::Result<Self> {
         let dir = tempfile::tempdir()?;
-        let (data, log) = (dir.path().join("mall"), dir.path().join("log"));
-        let place = data.to_str().context("the directory for temporary files has an odd name")?;
-        let arguments = [&["serve", "--listen", "127.0.0.1:0", "--data", place][..], flags].concat();
+        let (place, log) = (place(dir.path())?, dir.path().join("log"));
+        let place_flags: Vec<&str> = place.iter().map(String::as_str).collect();
+        let arguments = [&["serve", "--listen", "127.0.0.1:0"][..], &place_flags, flags].concat();
         let mut server = Server::start_program(program, &arguments, &log)?;
         let codes = Codes::of(server.take_lines());
-        Ok(Self { server, codes, log, program: program.to_owned(), data, _dir: dir })
+        Ok(Self { server, codes, log, program: program.to_owned(), place, _dir: dir })
     }
 
     /// Returns a client at this address.
@@ -62,7 +84,7 @@ impl Mall {
     pub fn appoint(&self, phone: &str) -> anyhow::Result<()> {
         let mut command = Command::new(&self.program);
         mallbox_test_servers::without_settings(&mut command);
-        command.args(["user", "grant", "--data"]).arg(&self.data).arg(phone).stdin(Stdio::null());
+        command.args(["user", "grant"]).args(&self.place).arg(phone).stdin(Stdio::null());
         let output = command.output()?;
         let complaint = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "mallbox user grant: {complaint}");
@@ -120,6 +142,10 @@ pub fn set_password(client: Client, token: &str) -> Result<Value, String> {
 /// Names the step of the set-up that was refused.
 pub fn accepted<T>(step: &str, outcome: Result<T, String>) -> anyhow::Result<T> {
     outcome.map_err(|code| anyhow!("{step}: {code}"))
+}
+
+fn in_text(path: &Path) -> anyhow::Result<String> {
+    Ok(path.to_str().context("the directory for temporary files has an odd name")?.to_owned())
 }
 
 fn text(token: Value) -> String {

@@ -6,6 +6,9 @@
 //! and over several. `MALLBOX=PATH` names the binary to measure; default: the one just built. `--against`
 //! names a binary to compare with, such as one of an older version, built with the same profile.
 //!
+//! `--redis URL --mysql URL` measures a mall on servers instead, whose data stay there: name an empty
+//! database. Two binaries then share the servers.
+//!
 //! Both malls run from the beginning to the end, each in a fresh directory, and take turns within each
 //! round; every second round begins with the other. The first round makes users and is not counted. Limits
 //! are raised by the flags that a binary knows, so that they are checked and never reached. The table has
@@ -30,7 +33,8 @@ mod table;
 use anyhow::ensure;
 use clap::Parser;
 
-use side::{Counts, Side};
+use shop::ServerUrls;
+use side::{Counts, Place, Side};
 use table::Table;
 
 /// Share of the calls that are measured over one connection.
@@ -60,6 +64,12 @@ struct Options {
     /// When the server responds: after a sync to disk (`power`), or before (`process`, `relaxed`).
     #[arg(long, default_value = "power")]
     durability: String,
+    /// Redis of a mall on servers.
+    #[arg(long, value_name = "URL", requires = "mysql")]
+    redis: Option<String>,
+    /// MySQL of a mall on servers.
+    #[arg(long, value_name = "URL", requires = "redis")]
+    mysql: Option<String>,
     /// Passed by cargo.
     #[arg(long, hide = true)]
     bench: bool,
@@ -80,11 +90,15 @@ fn main() -> anyhow::Result<()> {
     let own = std::env::var("MALLBOX").unwrap_or_else(|_| env!("CARGO_BIN_EXE_mallbox").to_owned());
     let programs: Vec<_> = std::iter::once(own).chain(options.against).collect();
     let passwords = (options.rounds + 1) * (parallel.passwords + sequential.passwords);
-    let start = |program: &String| Side::start(program, &options.durability, passwords);
+    let place = match (options.redis, options.mysql) {
+        (Some(redis), Some(mysql)) => Place::Servers(ServerUrls { redis, mysql }),
+        _ => Place::Directory { durability: options.durability.clone() },
+    };
+    let start = |program: &String| Side::start(program, &place, passwords);
     let mut sides: Vec<_> = programs.iter().map(start).collect::<anyhow::Result<_>>()?;
     println!(
-        "{} rounds, --durability {}, {} log-ins by code, {} by password and {} reads a round",
-        options.rounds, options.durability, parallel.log_ins, parallel.passwords, parallel.reads
+        "{} rounds, {place}, {} log-ins by code, {} by password and {} reads a round",
+        options.rounds, parallel.log_ins, parallel.passwords, parallel.reads
     );
     let mut table = Table::new(sides.len());
     for round in 0..=options.rounds {

@@ -1,5 +1,6 @@
 //! One of the binaries under comparison: a running mall, and the calls that are measured there.
 
+use std::fmt;
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::calls::Calls;
 use crate::client::{request, request_of_client};
-use crate::shop::{Mall, OPERATOR, PASSWORD, accepted, log_in_by_code, open_shop};
+use crate::shop::{Mall, OPERATOR, PASSWORD, ServerUrls, accepted, log_in_by_code, open_shop};
 
 /// Limits that no call reaches, but that every call checks. A binary gets those it knows.
 const LIMITS_UNREACHED: [(&str, &str); 6] = [
@@ -46,6 +47,23 @@ pub struct Measured {
 pub const METRICS: [(&str, usize); 4] =
     [("p50 µs", 0), ("p99 µs", 0), ("calls /s", 0), ("CPU µs per call", 1)];
 
+/// Where the mall's data are.
+pub enum Place {
+    /// A fresh directory.
+    Directory { durability: String },
+    /// Redis and MySQL.
+    Servers(ServerUrls),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory { durability } => write!(f, "--durability {durability}"),
+            Self::Servers(_) => f.write_str("on servers"),
+        }
+    }
+}
+
 /// A binary with its mall.
 pub struct Side {
     mall: Mall,
@@ -58,10 +76,16 @@ pub struct Side {
 
 impl Side {
     /// Starts a binary and sets the mall up, with accounts for this number of log-ins by password.
-    pub fn start(program: &str, durability: &str, passwords: usize) -> anyhow::Result<Self> {
-        let mut flags = vec!["--durability", durability, "--trusted-proxy", "127.0.0.1"];
+    pub fn start(program: &str, place: &Place, passwords: usize) -> anyhow::Result<Self> {
+        let mut flags = vec!["--trusted-proxy", "127.0.0.1"];
         flags.extend(known_limits(program)?);
-        let mall = Mall::start(program, &flags)?;
+        let mall = match place {
+            Place::Directory { durability } => {
+                flags.extend(["--durability", durability]);
+                Mall::start(program, &flags)?
+            }
+            Place::Servers(servers) => Mall::start_on(servers, program, &flags)?,
+        };
         mall.appoint(OPERATOR)?;
         let client = mall.client([127, 0, 0, 1]);
         let token = accepted("operator", log_in_by_code(client, &mall.codes, OPERATOR, false))?;

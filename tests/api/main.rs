@@ -9,6 +9,7 @@ mod openapi;
 mod operator;
 mod pages;
 mod people;
+mod revalidation;
 mod schemathesis;
 mod selling;
 mod world;

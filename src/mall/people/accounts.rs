@@ -192,7 +192,7 @@ impl Accounts {
     ) -> Result<BegunSession, Failure> {
         let user = self.user_by_code(phone, sent, requester, now).await?;
         let ttl = self.context.settings.session_ttl;
-        self.begin((user, phone), ttl, (SessionOrigin::Code, client), now).await
+        self.begin((&user, phone), ttl, (SessionOrigin::Code, client), now).await
     }
 
     async fn begin_by_password(
@@ -206,8 +206,8 @@ impl Accounts {
         let before = self.stored_password(phone).await?;
         let user = self.user_by_password(phone, password, priority, now).await?;
         let ttl = self.context.settings.session_ttl;
-        let begun = self.begin((user, phone), ttl, (SessionOrigin::Password, client), now).await?;
-        self.end_if_password_changed((user, &begun.token), (password, priority), before).await?;
+        let begun = self.begin((&user, phone), ttl, (SessionOrigin::Password, client), now).await?;
+        self.end_if_password_changed((user.id, &begun.token), (password, priority), before).await?;
         Ok(begun)
     }
 
@@ -225,7 +225,8 @@ impl Accounts {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let user = self.user_of(&phone, now).await?;
         let origin = (SessionOrigin::Code, Client::default());
-        Ok((user, self.begin((user, &phone), ttl, origin, now).await?.token))
+        let token = self.begin((&user, &phone), ttl, origin, now).await?.token;
+        Ok((user.id, token))
     }
 
     async fn user_by_password(
@@ -234,17 +235,18 @@ impl Accounts {
         password: &str,
         priority: Priority,
         now: Timestamp,
-    ) -> Result<UserId, Failure> {
-        let user = self.context.storage.people.users.by_phone(phone).await?.map(|user| user.id);
+    ) -> Result<User, Failure> {
+        let user = self.context.storage.people.users.by_phone(phone).await?;
+        let id = user.as_ref().map_or(UserId::new(0), |user| user.id);
         // Ids start at 1, so id 0 has no password. The look-up takes the same time for unknown phones as for
         // users.
-        let stored = self.context.storage.people.users.password(user.unwrap_or(UserId::new(0))).await?;
+        let stored = self.context.storage.people.users.password(id).await?;
         let right = self.passwords.matches(password, stored.clone(), priority).await?;
         let user = user.filter(|_| right).ok_or(InputError::Password)?;
         if let Some(old) = stored.filter(|stored| Passwords::is_outdated(stored)) {
             let new = self.passwords.hash(password, priority).await?;
             // Compare-and-set: a password changed a moment ago is newer and stays.
-            self.context.storage.people.users.replace_password(user, &old, &new, now).await?;
+            self.context.storage.people.users.replace_password(id, &old, &new, now).await?;
         }
         Ok(user)
     }
@@ -269,14 +271,14 @@ impl Accounts {
     }
 
     /// Returns the user with this phone, and creates the user if there is none.
-    async fn user_of(&self, phone: &Phone, now: Timestamp) -> Result<UserId, Failure> {
+    async fn user_of(&self, phone: &Phone, now: Timestamp) -> Result<User, Failure> {
         let Context { storage, copies, .. } = &self.context;
         let user = storage.people.users.find_or_create(phone, &self.random.nick_name(), now).await?;
         if user.created == now {
             // An earlier read of this id may have left a negative cache entry.
             copies.people.changed(&[user.id]).await;
         }
-        Ok(user.id)
+        Ok(user)
     }
 
     /// Returns the last code sent to a phone; `None` if there is none, or if this mall has no inbox.

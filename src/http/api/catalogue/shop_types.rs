@@ -12,6 +12,7 @@ use crate::http::App;
 use crate::http::api::people::visits::Visitor;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{Json, Now, Operator, Path};
+use crate::http::request::if_none_match::IfNoneMatch;
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::picture_list::PictureList;
 use crate::language::both;
@@ -47,10 +48,15 @@ impl From<ShopType> for TypeAnswer {
     }
 }
 
-async fn list(State(app): State<App>, Now(now): Now, visiting: Visitor) -> Reply<Vec<TypeAnswer>> {
+async fn list(
+    State(app): State<App>,
+    Now(now): Now,
+    known: IfNoneMatch,
+    visiting: Visitor,
+) -> Reply<Vec<TypeAnswer>> {
     let types = app.shops.types(now).await?;
     visiting.saw(&app, None, now);
-    Ok(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>()))
+    Ok(known.answer(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>())))
 }
 
 /// A shop type from an operator.

@@ -13,6 +13,7 @@ use crate::http::App;
 use crate::http::api::people::visits::Visitor;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{Json, Now, Operator, Path, Query};
+use crate::http::request::if_none_match::IfNoneMatch;
 use crate::http::response::caller::Caller;
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::picture_list::PictureList;
@@ -87,9 +88,9 @@ impl From<ShopArea> for AreaAnswer {
 }
 
 /// Lists at most 100 areas, from a cache some minutes old.
-async fn areas(State(app): State<App>, Now(now): Now) -> Reply<Vec<AreaAnswer>> {
+async fn areas(State(app): State<App>, Now(now): Now, known: IfNoneMatch) -> Reply<Vec<AreaAnswer>> {
     let areas = app.shops.areas(now).await?;
-    Ok(Answer::ok(areas.into_iter().map(AreaAnswer::from).collect::<Vec<_>>()))
+    Ok(known.answer(Answer::ok(areas.into_iter().map(AreaAnswer::from).collect::<Vec<_>>())))
 }
 
 /// A shop as the pages expect it. Texts are never absent: pages split `images` without a check.
@@ -175,11 +176,12 @@ async fn one(
     State(app): State<App>,
     Path(id): Path<u64>,
     Now(now): Now,
+    known: IfNoneMatch,
     visiting: Visitor,
 ) -> Reply<ShopAnswer> {
     let shop = app.shops.get(ShopId::new(id), now).await?;
     visiting.saw(&app, Some(shop.id), now);
-    Ok(Answer::ok(ShopAnswer::new(&shop, &app.context.zone)))
+    Ok(known.answer(Answer::ok(ShopAnswer::new(&shop, &app.context.zone))))
 }
 
 /// A shop from an operator. Only `PUT` reads the `id`. (Not two structs with one flattened into the other:
@@ -302,6 +304,7 @@ fn kind(id: Option<u64>) -> Option<ShopTypeId> {
 async fn of_type(
     State(app): State<App>,
     Now(now): Now,
+    known: IfNoneMatch,
     Query(query): Query<OfType>,
 ) -> Reply<Vec<ShopAnswer>> {
     let (page, zone) = (query.current.unwrap_or(1), &app.context.zone);
@@ -311,10 +314,11 @@ async fn of_type(
         _ => None,
     };
     if let Some(vicinity) = query.vicinity()? {
-        return Ok(ShopAnswer::list_near(app.shops.of_type_near(&vicinity, order, page, now).await?, zone));
+        let shops = app.shops.of_type_near(&vicinity, order, page, now).await?;
+        return Ok(known.answer(ShopAnswer::list_near(shops, zone)));
     }
     let shops = app.shops.of_type(kind(query.type_id), order.unwrap_or(ShopOrder::Id), page).await?;
-    Ok(ShopAnswer::list(shops, zone))
+    Ok(known.answer(ShopAnswer::list(shops, zone)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -337,10 +341,15 @@ struct Near {
     current: Option<u32>,
 }
 
-async fn near(State(app): State<App>, Now(now): Now, Query(query): Query<Near>) -> Reply<Vec<ShopAnswer>> {
+async fn near(
+    State(app): State<App>,
+    Now(now): Now,
+    known: IfNoneMatch,
+    Query(query): Query<Near>,
+) -> Reply<Vec<ShopAnswer>> {
     let vicinity = NearbyRequest::new(query.x, query.y, query.radius, kind(query.type_id))?;
     let shops = app.shops.near(&vicinity, query.current.unwrap_or(1), now).await?;
-    Ok(ShopAnswer::list_near(shops, &app.context.zone))
+    Ok(known.answer(ShopAnswer::list_near(shops, &app.context.zone)))
 }
 
 #[derive(Deserialize, JsonSchema)]

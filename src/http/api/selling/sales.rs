@@ -1,27 +1,21 @@
 //! Flash sales for countdowns and sale pages: `/sale/…`.
 
-use std::convert::Infallible;
-
-use axum::extract::{FromRequestParts, State};
-use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
-use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::extract::State;
+use axum::http::HeaderValue;
 use jiff::tz::TimeZone;
-use mallbox_storage::{PaymentMode, Shop, Thresholds, Timestamp, VoucherId, hex};
+use mallbox_storage::{PaymentMode, Shop, Thresholds, Timestamp, VoucherId};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use super::guards::PageGuard;
 use super::waiting_rooms::PageRoom;
 use crate::http::App;
 use crate::http::api::people::visits::Visitor;
-use crate::http::describe::{Calls, Input, Operation, Schemas};
+use crate::http::describe::Calls;
 use crate::http::request::extract::{Now, Path, Query};
+use crate::http::request::if_none_match::IfNoneMatch;
 use crate::http::request::page_query::PageQuery;
 use crate::http::response::envelope::{Answer, Paged, Reply};
-use crate::http::response::error::ApiError;
 use crate::http::response::messages::{NextWave, millis};
 use crate::http::response::picture_list::PictureList;
 use crate::language::both;
@@ -311,7 +305,7 @@ impl PageWaveAnswer {
 async fn page(
     State(app): State<App>,
     Now(now): Now,
-    kept: IfNoneMatch,
+    known: IfNoneMatch,
     Path(voucher): Path<u64>,
     visiting: Visitor,
 ) -> Reply<PageAnswer> {
@@ -319,74 +313,5 @@ async fn page(
     visiting.saw(&app, Some(page.voucher.text.shop), now);
     let payment = app.context.payment_mode().await.ok();
     let answer = Answer::ok(PageAnswer::new(page, payment, &app.context.zone));
-    let etag = etag(answer.bytes())?;
-    let answer = if kept.is(&etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) };
-    // Picture URLs differ for own pages.
-    Ok(answer
-        .with_header(CACHE_CONTROL, CACHE_30_SECONDS)
-        .with_header(VARY, HeaderValue::from_static("x-mallbox-client")))
-}
-
-/// Returns an `ETag`: a hash of these bytes.
-fn etag(bytes: &[u8]) -> Result<HeaderValue, ApiError> {
-    let text = format!("\"{}\"", hex(&Sha256::digest(bytes)[..16]));
-    HeaderValue::from_str(&text).map_err(|error| ApiError::bug(error.to_string()))
-}
-
-/// The `If-None-Match` tags of a request.
-struct IfNoneMatch(HeaderMap);
-
-impl IfNoneMatch {
-    /// Returns whether the client has the content of this tag.
-    fn is(&self, etag: &HeaderValue) -> bool {
-        let values = self.0.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-        let mut names = values.flat_map(|value| value.split(','));
-        // A CDN may have weakened the tag; the tags are compared all the same.
-        names.any(|name| {
-            let name = name.trim();
-            name == "*" || name.strip_prefix("W/").unwrap_or(name).as_bytes() == etag.as_bytes()
-        })
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self(parts.headers.clone()))
-    }
-}
-
-impl Input for IfNoneMatch {
-    fn describe(operation: &mut Operation, _: &mut Schemas) {
-        operation.takes("header", "if-none-match", false, json!({ "type": "string" }));
-        operation.responds(
-            StatusCode::NOT_MODIFIED,
-            json!({ "description": "Not modified: the client's copy is current" }),
-        );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_that_the_client_has_is_known_however_it_names_it() {
-        let etag = etag(b"page").unwrap();
-        let name = etag.to_str().unwrap().to_owned();
-        for (sent, known) in [
-            (name.clone(), true),
-            (format!("W/{name}"), true),
-            (format!("\"other\", {name}"), true),
-            ("*".to_owned(), true),
-            ("\"other\"".to_owned(), false),
-            (name.trim_matches('"').to_owned(), false),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(IF_NONE_MATCH, sent.parse().unwrap());
-            assert_eq!(IfNoneMatch(headers).is(&etag), known, "{sent}");
-        }
-        assert!(!IfNoneMatch(HeaderMap::new()).is(&etag));
-    }
+    Ok(known.answer_for(answer, CACHE_30_SECONDS))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mallbox_storage::{
     CheckOutcome, CodeAttempt, CodeRequest, IssueOutcome, Phone, RateLimitOutcome, Requester, Role,
-    TicketHash, Timestamp, UserId, hex,
+    TicketHash, Timestamp, User, hex,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -144,7 +144,7 @@ impl Accounts {
         sent: SentCode<'_>,
         requester: Requester,
         now: Timestamp,
-    ) -> Result<UserId, Failure> {
+    ) -> Result<User, Failure> {
         self.use_code(phone, sent, requester, now).await?;
         self.user_of(phone, now).await
     }

@@ -32,6 +32,6 @@ impl Accounts {
             }
         };
         // The account was deleted meanwhile, and the phone belongs to a new user.
-        if proven == user { Ok(()) } else { Err(Refusal::NotLoggedIn.into()) }
+        if proven.id == user { Ok(()) } else { Err(Refusal::NotLoggedIn.into()) }
     }
 }

@@ -17,26 +17,32 @@ use super::{Accounts, Client};
 use crate::mall::base::{FactorRefusal, Failure, InputError, Refusal};
 
 impl Accounts {
-    /// Begins a session of the user of a phone.
+    /// Begins a session of the user of a phone, as read before.
     pub(super) async fn begin(
         &self,
-        (user, phone): (UserId, &Phone),
+        (user, phone): (&User, &Phone),
         ttl: Duration,
         (origin, client): (SessionOrigin, Client),
         now: Timestamp,
     ) -> Result<BegunSession, Failure> {
         let token = self.random.token();
         let people = &self.context.storage.people;
-        let role = people.users.get(user).await?.map_or(Role::Customer, |user| user.role);
         let Client { address, browser } = client;
-        let session = NewSession { role, origin, address, browser, ..NewSession::of(user, ttl) };
+        let session =
+            NewSession { role: user.role, origin, address, browser, ..NewSession::of(user.id, ttl) };
         people.sessions.begin(hash_of(&token), &session, now).await?;
         // Check only after the session exists: a block, a deletion or a change of the phone that this check
         // misses comes later and ends the session. Nobody has the token yet.
-        let refusal = match people.users.get(user).await? {
+        let refusal = match people.users.get(user.id).await? {
             Some(user) if !user.may_log_in() => Failure::from(Refusal::Blocked),
             Some(user) if user.phone != *phone => InputError::NoCode.into(),
-            Some(user) => return Ok(BegunSession { token, user }),
+            Some(user) => {
+                if user.role != session.role {
+                    let session = NewSession { role: user.role, ..session };
+                    people.sessions.begin(hash_of(&token), &session, now).await?;
+                }
+                return Ok(BegunSession { token, user });
+            }
             None => Refusal::NotLoggedIn.into(),
         };
         people.sessions.end(hash_of(&token)).await?;

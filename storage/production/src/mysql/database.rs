@@ -140,6 +140,11 @@ impl Database {
         self.run(op, TransactionMode::Snapshot, SNAPSHOT_TIMEOUT, job).await
     }
 
+    /// Returns the runtime of the connections.
+    pub(super) fn home(&self) -> Handle {
+        self.inner.home.clone()
+    }
+
     /// Spawns a task on the runtime of the connections, for work that outlives its caller.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.inner.home.spawn(task);

@@ -83,6 +83,7 @@ mod stock_changes;
 mod terms_fence;
 mod transaction_mode;
 mod upkeep;
+mod user_batches;
 mod users;
 mod verdict;
 mod vote_lines;
@@ -252,7 +253,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         crowd.wait(fault).await?;
     }
     Ok(MysqlPorts {
-        users: Arc::new(users::MysqlUsers(database.clone())),
+        users: Arc::new(users::MysqlUsers::new(database.clone())),
         credits: Arc::new(credits::MysqlCredits(database.clone())),
         follows: Arc::new(follows::MysqlFollows(database.clone())),
         feed_rows: Arc::new(feed_rows::MysqlFeedRows(database.clone())),

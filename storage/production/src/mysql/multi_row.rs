@@ -22,12 +22,23 @@ pub(super) async fn insert<const COLUMNS: usize>(
     row: &str,
     rows: &[[Value; COLUMNS]],
 ) -> Result<(), MysqlError> {
+    insert_with(conn, head, row, "", rows).await
+}
+
+/// Inserts rows like [`insert`], with the end of the statement, such as `ON DUPLICATE KEY`.
+pub(super) async fn insert_with<const COLUMNS: usize>(
+    conn: &mut Conn,
+    head: &str,
+    row: &str,
+    tail: &str,
+    rows: &[[Value; COLUMNS]],
+) -> Result<(), MysqlError> {
     let mut rest = rows;
     for size in INSERT_SIZES {
         if rest.len() < size {
             continue;
         }
-        let sql = format!("{head} VALUES {}", vec![row; size].join(", "));
+        let sql = format!("{head} VALUES {} {tail}", vec![row; size].join(", "));
         while let Some((now, later)) = rest.split_at_checked(size) {
             let values: Vec<Value> = now.iter().flatten().cloned().collect();
             execute(conn, &*sql, values).await?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, holding};
 use mallbox_storage::{
-    Block, LastOperator, Page, Phone, PhoneOutcome, Profile, RightsChange, RightsOutcome, Role, StoreError,
+    Block, LastOperator, Page, Phone, PhoneOutcome, Profile, RightsChange, RightsOutcome, StoreError,
     Timestamp, User, UserFilter, UserId, Users,
 };
 use mysql_async::{Conn, Value, params};
@@ -14,16 +14,22 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
+use super::user_batches::UserBatches;
 use super::{multi_row, picture_files};
 
-pub(super) struct MysqlUsers(pub(super) Database);
+pub(super) struct MysqlUsers {
+    database: Database,
+    batches: UserBatches,
+}
 
-/// Inserts of a new user before the call fails: each failure but the last met a concurrent login that was
-/// then rolled back.
-const CREATE_TRIES: u32 = 3;
+impl MysqlUsers {
+    pub(super) fn new(database: Database) -> Self {
+        Self { batches: UserBatches::new(&database), database }
+    }
+}
 
 /// Start of every query for users; read by [`user`].
-const SELECT: &str =
+pub(super) const SELECT: &str =
     "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason, deleted_ms,
    (SELECT since_ms FROM second_factors WHERE user_id = users.id) FROM users";
 
@@ -35,49 +41,23 @@ impl Users for MysqlUsers {
         nick_name: &str,
         now: Timestamp,
     ) -> Result<User, StoreError> {
-        let op = "find or create user";
-        // Nearly every login is by an existing user.
-        if let Some(user) = self.by_phone(phone).await? {
-            return Ok(user);
-        }
-        self.0
-            .write_at_once(op, |conn| {
-                boxed(async move {
-                    for _ in 0..CREATE_TRIES {
-                        match create(conn, phone, nick_name, now).await {
-                            // A concurrent login was quicker, or was rolled back since (timed out or killed).
-                            Err(fault) if fault.is_duplicate_key() => {
-                                if let Some(user) = by_phone(conn, phone).await? {
-                                    return Ok(user);
-                                }
-                            }
-                            made => return made,
-                        }
-                    }
-                    Err(MysqlError::refused("the phone is taken and free at once"))
-                })
-            })
-            .await
+        self.batches.find_or_create(phone, nick_name, now).await
     }
 
     async fn get(&self, which: UserId) -> Result<Option<User>, StoreError> {
-        self.0
-            .read("user", |conn| {
-                boxed(
-                    async move { first(conn, format!("{SELECT} WHERE id = ?"), (which.get(),), user).await },
-                )
-            })
-            .await
+        self.batches.get(which).await
     }
 
     async fn by_phone(&self, phone: &Phone) -> Result<Option<User>, StoreError> {
-        self.0.read("user by phone", |conn| boxed(async move { by_phone(conn, phone).await })).await
+        self.database.read("user by phone", |conn| boxed(async move { by_phone(conn, phone).await })).await
     }
 
     async fn card(&self, which: UserId) -> Result<Option<Profile>, StoreError> {
         let sql = "SELECT city, introduce, gender, birthday, credits, level, set_level
                    FROM users LEFT JOIN user_info ON user_id = id WHERE id = ?";
-        self.0.read("card", |conn| boxed(async move { first(conn, sql, (which.get(),), card).await })).await
+        self.database
+            .read("card", |conn| boxed(async move { first(conn, sql, (which.get(),), card).await }))
+            .await
     }
 
     async fn put_card(
@@ -88,7 +68,7 @@ impl Users for MysqlUsers {
         card: &Profile,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.0
+        self.database
             .write("put card", |conn| {
                 boxed(async move {
                     picture_files::give_up_icon(conn, user.get(), icon, now).await?;
@@ -107,7 +87,7 @@ impl Users for MysqlUsers {
     async fn password(&self, user: UserId) -> Result<Option<String>, StoreError> {
         let sql = "SELECT password FROM users WHERE id = ?";
         Ok(self
-            .0
+            .database
             .read("password", |conn| {
                 boxed(async move { first(conn, sql, (user.get(),), Columns::next::<Option<String>>).await })
             })
@@ -118,7 +98,7 @@ impl Users for MysqlUsers {
     async fn put_password(&self, user: UserId, hash: &str, now: Timestamp) -> Result<bool, StoreError> {
         let sql = "UPDATE users SET password = ?, updated_ms = ? WHERE id = ? AND deleted_ms IS NULL";
         Ok(self
-            .0
+            .database
             .write_at_once("put password", |conn| {
                 boxed(async move { execute(conn, sql, (hash, now.as_millis(), user.get())).await })
             })
@@ -137,7 +117,7 @@ impl Users for MysqlUsers {
         let sql = "UPDATE users SET password = ?, updated_ms = ?
                    WHERE id = ? AND CAST(password AS BINARY) = CAST(? AS BINARY)";
         Ok(self
-            .0
+            .database
             .write_at_once("replace password", |conn| {
                 boxed(async move { execute(conn, sql, (new, now.as_millis(), user.get(), old)).await })
             })
@@ -152,7 +132,7 @@ impl Users for MysqlUsers {
         last: LastOperator,
         now: Timestamp,
     ) -> Result<RightsOutcome, StoreError> {
-        self.0
+        self.database
             .write("put rights", |conn| boxed(async move { put_rights(conn, user, change, last, now).await }))
             .await
     }
@@ -164,7 +144,7 @@ impl Users for MysqlUsers {
         to: &Phone,
         now: Timestamp,
     ) -> Result<PhoneOutcome, StoreError> {
-        self.0
+        self.database
             .write_at_once("put phone", |conn| {
                 boxed(async move { put_phone(conn, user, (from, to), now).await })
             })
@@ -175,7 +155,7 @@ impl Users for MysqlUsers {
         let ids: &[u64] = &users.iter().copied().map(UserId::get).collect::<Vec<_>>();
         let sql: &str = &format!("{SELECT} WHERE id IN ({{keys}})");
         let found = self
-            .0
+            .database
             .read("users by id", |conn| {
                 boxed(async move { multi_row::select_by_keys(conn, sql, &[], ids, user).await })
             })
@@ -187,7 +167,9 @@ impl Users for MysqlUsers {
     async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, StoreError> {
         let (sql, values) = search(filter, page);
         let (sql, values) = (&*sql, &values);
-        self.0.read("users", |conn| boxed(async move { all(conn, sql, values.clone(), user).await })).await
+        self.database
+            .read("users", |conn| boxed(async move { all(conn, sql, values.clone(), user).await }))
+            .await
     }
 }
 
@@ -244,16 +226,6 @@ pub(super) async fn lock_operators(conn: &mut Conn) -> Result<Vec<User>, MysqlEr
     all(conn, format!("{SELECT} WHERE role = 1 ORDER BY id FOR UPDATE"), (), user).await
 }
 
-/// Inserts a user. An id drawn for a phone number that is already taken is skipped.
-async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp) -> Result<User, MysqlError> {
-    let sql =
-        "INSERT INTO users (phone, nick_name, icon, role, created_ms, updated_ms) VALUES (?, ?, '', ?, ?, ?)";
-    let (role, created) = (Role::Customer, now.as_millis());
-    execute(conn, sql, (phone.as_str(), nick_name, role.number(), created, created)).await?;
-    let id = UserId::new(conn.last_insert_id().unwrap_or_default());
-    Ok(User::new(id, phone.clone(), nick_name.to_owned(), now))
-}
-
 /// Replaces a phone with one statement: the unique key refuses a phone that another user has.
 async fn put_phone(
     conn: &mut Conn,
@@ -290,7 +262,7 @@ async fn put_card(conn: &mut Conn, user: UserId, card: &Profile, now: Timestamp)
     execute(conn, sql, params).await.map(drop)
 }
 
-fn user(row: &mut Columns) -> Result<User, MysqlError> {
+pub(super) fn user(row: &mut Columns) -> Result<User, MysqlError> {
     let (id, phone) = (UserId::new(row.next()?), row.next::<String>()?);
     // A deleted user has none.
     let phone = Phone::parse(&phone).ok_or_else(|| row.unreadable_last("no phone"));

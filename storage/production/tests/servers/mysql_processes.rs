@@ -99,6 +99,55 @@ async fn a_claim_is_an_order_or_dead_but_not_both() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
+async fn many_log_ins_at_once_make_one_user_per_phone() {
+    const PHONES: u64 = 300;
+    let w = world::single().await;
+    let other = w.other_instance().await;
+    let phone = |number: u64| Phone::parse(&format!("139{number:08}")).unwrap();
+    let mut log_ins = JoinSet::new();
+    // Each phone twice at each instance, which meet the phones in opposite orders.
+    for number in (0..PHONES).chain(0..PHONES) {
+        for (ports, number) in [(&w.storage, number), (&other, PHONES - 1 - number)] {
+            let (users, phone) = (ports.people.users.clone(), phone(number));
+            log_ins.spawn(async move {
+                let user = recovers(|| users.find_or_create(&phone, "a", NOON)).await;
+                assert_eq!(user.phone, phone);
+                assert_eq!(recovers(|| users.get(user.id)).await.as_ref(), Some(&user));
+                user.id
+            });
+        }
+    }
+    let answered: HashSet<UserId> = log_ins.join_all().await.into_iter().collect();
+    assert_eq!(answered.len() as u64, PHONES);
+    let page = Page::new(1, 2 * PHONES as u32);
+    let users = w.storage.people.users.list(&UserFilter::default(), page).await.unwrap();
+    assert_eq!(users.iter().map(|user| user.id).collect::<HashSet<_>>(), answered);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
+async fn an_unreadable_user_fails_nobody_elses_log_in() {
+    let w = world::single().await;
+    let users = &w.storage.people.users;
+    let phone = |number: u64| Phone::parse(&format!("139{number:08}")).unwrap();
+    let mut ids = Vec::new();
+    for number in 0..50 {
+        ids.push(users.find_or_create(&phone(number), "a", NOON).await.unwrap().id);
+    }
+    w.back_end().sql(&format!("UPDATE users SET role = 9 WHERE id = {}", ids[7]));
+    let mut reads = JoinSet::new();
+    for (number, id) in ids.into_iter().enumerate() {
+        let (users, phone) = (users.clone(), phone(number as u64));
+        reads.spawn(async move {
+            let read = (users.get(id).await.is_ok(), users.find_or_create(&phone, "a", NOON).await.is_ok());
+            assert_eq!(read, (number != 7, number != 7), "{number}");
+        });
+    }
+    reads.join_all().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn sixty_four_log_ins_with_one_phone_are_one_user() {
     let w = world::single().await;
     let other = w.other_instance().await;

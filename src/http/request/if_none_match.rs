@@ -1,0 +1,109 @@
+//! Conditional requests: `If-None-Match`, and the answer to a client that has the content already.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use mallbox_storage::hex;
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use crate::http::describe::{Input, Operation, Schemas};
+use crate::http::response::envelope::Answer;
+use crate::http::response::headers::{REVALIDATE, quoted};
+
+/// Picture URLs differ for the mall's own pages.
+const BY_CLIENT: HeaderValue = HeaderValue::from_static("x-mallbox-client");
+const BY_READER: HeaderValue = HeaderValue::from_static("authorization, x-mallbox-client");
+const REVALIDATE_PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+/// The `If-None-Match` tags of a request.
+pub(in crate::http) struct IfNoneMatch(HeaderMap);
+
+impl IfNoneMatch {
+    /// Answers with content that is the same for everybody; with 304 if the client has it. Clients revalidate
+    /// their copy before each use.
+    pub(in crate::http) fn answer<T>(&self, answer: Answer<T>) -> Answer<T> {
+        self.answer_for(answer, REVALIDATE)
+    }
+
+    /// Answers like [`answer`](Self::answer), with another `Cache-Control`.
+    pub(in crate::http) fn answer_for<T>(&self, answer: Answer<T>, caching: HeaderValue) -> Answer<T> {
+        self.unless_known(answer).with_header(CACHE_CONTROL, caching).with_header(VARY, BY_CLIENT)
+    }
+
+    /// Answers with content that depends on the reader; with 304 if the client has it.
+    pub(in crate::http) fn answer_reader<T>(&self, answer: Answer<T>) -> Answer<T> {
+        let answer = self.unless_known(answer);
+        answer.with_header(CACHE_CONTROL, REVALIDATE_PRIVATE).with_header(VARY, BY_READER)
+    }
+
+    fn unless_known<T>(&self, answer: Answer<T>) -> Answer<T> {
+        let etag = etag(answer.bytes());
+        if self.has(&etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) }
+    }
+
+    /// Returns whether the client has the content of this tag.
+    fn has(&self, etag: &HeaderValue) -> bool {
+        let values = self.0.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+        let mut names = values.flat_map(|value| value.split(','));
+        // A CDN may have weakened the tag; the tags are compared all the same.
+        names.any(|name| {
+            let name = name.trim();
+            name == "*" || name.strip_prefix("W/").unwrap_or(name).as_bytes() == etag.as_bytes()
+        })
+    }
+}
+
+/// Returns the `ETag` of a content: a hash of its bytes.
+fn etag(bytes: &[u8]) -> HeaderValue {
+    quoted(&hex(&Sha256::digest(bytes)[..16]))
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let mut tags = HeaderMap::new();
+        for tag in parts.headers.get_all(IF_NONE_MATCH) {
+            tags.append(IF_NONE_MATCH, tag.clone());
+        }
+        Ok(Self(tags))
+    }
+}
+
+impl Input for IfNoneMatch {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.takes("header", "if-none-match", false, json!({ "type": "string" }));
+        operation.responds(
+            StatusCode::NOT_MODIFIED,
+            json!({ "description": "Not modified: the client's copy is current" }),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_that_the_client_has_is_known_however_it_names_it() {
+        let etag = etag(b"page");
+        let name = etag.to_str().unwrap().to_owned();
+        for (sent, known) in [
+            (name.clone(), true),
+            (format!("W/{name}"), true),
+            (format!("\"other\", {name}"), true),
+            ("*".to_owned(), true),
+            ("\"other\"".to_owned(), false),
+            (name.trim_matches('"').to_owned(), false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_NONE_MATCH, sent.parse().unwrap());
+            assert_eq!(IfNoneMatch(headers).has(&etag), known, "{sent}");
+        }
+        assert!(!IfNoneMatch(HeaderMap::new()).has(&etag));
+    }
+}
