@@ -16,6 +16,7 @@ use super::process_usage::ProcessUsage;
 use super::rush::Claims;
 use super::server::Server;
 use super::summary::micros_per_response;
+use crate::http::listen;
 use crate::mall::Random;
 
 /// Difference between two measurements from which on neither can be relied on.
@@ -28,7 +29,9 @@ const SWING: f64 = 0.15;
 /// The listener cannot be bound.
 pub fn serve() -> anyhow::Result<()> {
     tokio::runtime::Runtime::new()?.block_on(async {
-        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+        let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        listener.set_nonblocking(true)?;
+        let listener = TcpListener::from_std(listener)?;
         println!("http://{}", listener.local_addr()?);
         let router = Router::new().route("/api/voucher-order/seckill/{voucher}", post(answer));
         axum::serve(listener, router).await?;

@@ -35,6 +35,8 @@ pub use router::{SeparateSites, Site, SiteOptions, separate_sites, site};
 pub use server::address_rate_limit::AddressRateLimit;
 pub use server::arrival::Arrives;
 pub use server::audience::Audience;
+#[cfg(feature = "cli")]
+pub(crate) use server::backlog::listen;
 pub use server::call_limits::CALL_TIMEOUT;
 pub use server::connection::ConnectionTimeouts;
 pub use server::endpoint_limits::EndpointLimit;

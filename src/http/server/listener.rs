@@ -17,6 +17,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::backlog::listen;
 use super::connection;
 use super::front::Gateway;
 use super::metrics::Metrics;
@@ -59,7 +60,7 @@ impl Bound {
             io::ErrorKind::PermissionDenied => ServerError::NotAllowed(address),
             _ => ServerError::Other(address, error),
         };
-        let listener = std::net::TcpListener::bind(address).map_err(refused)?;
+        let listener = listen(address).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
         Ok(Self { address: listener.local_addr().map_err(refused)?, listener })
     }

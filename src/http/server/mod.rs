@@ -4,6 +4,7 @@ pub mod address_rate_limit;
 pub mod api_path;
 pub mod arrival;
 pub mod audience;
+pub mod backlog;
 pub mod call_limits;
 pub mod connection;
 pub mod endpoint_limits;
