@@ -226,6 +226,26 @@ impl History {
         }
     }
 
+    /// Returns the history as a crash would have left it: with the calls sent up to step `invoked`, and with
+    /// the responses up to step `responded`. All other calls in flight get none.
+    #[must_use]
+    pub fn before(&self, invoked: u64, responded: u64) -> Self {
+        let mut before = self.clone();
+        before.calls.retain(|call| call.invoked <= invoked);
+        for call in &mut before.calls {
+            if call.ended > responded {
+                (call.responded, call.ended, call.response) = (u64::MAX, u64::MAX, Response::Unknown);
+            }
+        }
+        before.by_client = vec![Vec::new(); self.clients.len()];
+        for (index, call) in before.calls.iter().enumerate() {
+            before.by_client[call.client].push(index);
+        }
+        before.clock = invoked.max(responded).min(self.clock);
+        before.record_crash();
+        before
+    }
+
     /// Returns the current step of the logical clock.
     #[must_use]
     pub fn now(&self) -> u64 {
@@ -307,5 +327,28 @@ impl std::ops::AddAssign for Summary {
         self.reads += other.reads;
         self.others += other.others;
         self.unknown += other.unknown;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn history_before_a_crash_has_no_later_request_and_no_later_response() {
+        let client = Client { user: 1, token: "token".to_owned() };
+        let mut history = History::of(vec![client]);
+        let accepted = br#"{"success":true,"data":5,"dataText":"5"}"#;
+        for sale in [7, 8, 9] {
+            let (call, _) = history.invoke(0, Request::Claim { sale });
+            history.respond(call, 200, accepted);
+        }
+        // Steps: request 1, response 2, request 3, response 4, request 5, response 6.
+        let before = history.before(3, 2);
+        let responses: Vec<_> = before.calls_of(0).map(|call| call.response.clone()).collect();
+        assert_eq!(responses, [Response::Accepted(5), Response::Unknown]);
+        assert!(before.calls().iter().all(|call| call.ended <= before.now()));
+        assert_eq!(history.before(u64::MAX, 6).summary(), history.summary());
+        assert_eq!(history.before(0, 0).calls().len(), 0);
     }
 }

@@ -1,0 +1,80 @@
+//! All kinds of disks that a power cut could leave, built from recorded writes: each one opens, its ledger
+//! balances, and every acknowledged effect persists.
+//!
+//! `tests/power_cut/` copies the disk of a running mall: the kernel decided what had reached it. Here the
+//! real binary runs on a file system that records every write, sync, rename and removal, and the crash model
+//! of `tests/write_recorder/` builds the disks that *any* kernel could have left: at each sync and between
+//! them, with any subset of the blocks, lengths and names that no sync covers. The recorded runs are an
+//! import, sales with clients through a stop and a kill, and starts on some of the disks built before.
+//!
+//! `MALLBOX_STATES` sets the number of states (50,000 by hand), `MALLBOX_SEED` repeats a plan, and
+//! `MALLBOX_KEEP=DIR` keeps the states that broke a promise. `MALLBOX_DURABILITY=process`, which acknowledges
+//! without waiting for the disk, proves the test able to fail.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod alarms;
+mod enumeration;
+mod marks;
+mod opened;
+mod recorded;
+
+use anyhow::ensure;
+use mallbox_test_write_recorder::{Disk, Plan};
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+
+use common::dice::{Dice, number_from};
+use enumeration::Enumeration;
+use recorded::{Recorded, Site};
+
+/// States without `MALLBOX_STATES`.
+const STATES: u64 = 300;
+/// One in this number of states is served by the binary.
+const SERVED_EVERY: u64 = 100;
+const SERVED_EVERY_BY_HAND: u64 = 1_000;
+/// Recorded recoveries, without and with `MALLBOX_STATES`.
+const RECOVERIES: u64 = 1;
+const RECOVERIES_BY_HAND: u64 = 12;
+
+#[test]
+#[cfg_attr(
+    not(feature = "fuse-tests"),
+    ignore = "needs root and /dev/fuse; tests/run turns it on where they are there"
+)]
+fn every_state_after_a_power_cut_opens_with_all_that_was_acknowledged() -> anyhow::Result<()> {
+    let by_hand = number_from("MALLBOX_STATES");
+    let mut dice = Dice::from_environment("crash_states");
+    let (states, served_every, recoveries) = match by_hand {
+        Some(states) => (states, SERVED_EVERY_BY_HAND, RECOVERIES_BY_HAND),
+        None => (STATES, SERVED_EVERY, RECOVERIES),
+    };
+    let site = Site::new()?;
+    let mut enumeration = Enumeration::new(&site, served_every)?;
+    let import = recorded::import(&site)?;
+    enumeration.run(&import, states / 10, &mut dice)?;
+    let selling = recorded::selling(&site, &mut dice)?;
+    enumeration.run(&selling, states * 6 / 10, &mut dice)?;
+    for _ in 0..recoveries {
+        let recovery = recover(&site, &selling, &mut dice)?;
+        enumeration.run(&recovery, states * 3 / 10 / recoveries, &mut dice)?;
+    }
+    for (warning, count) in enumeration.alarms.warnings() {
+        println!("crash_states: {count} warnings: {warning}");
+    }
+    println!("crash_states: {}", enumeration.tally);
+    ensure!(enumeration.tally.failures == 0, "promises were broken; what each state showed is above");
+    Ok(())
+}
+
+/// Cuts a run at a random position, and records the start on what is left.
+fn recover(site: &Site, of: &Recorded, dice: &mut Dice) -> anyhow::Result<Recorded> {
+    let cut = dice.below(of.trace.events.len() as u64);
+    let cut = usize::try_from(cut)?;
+    let mut disk = Disk::of(&of.trace.start);
+    of.trace.events[..cut].iter().for_each(|event| disk.advance(event));
+    let mut random = StdRng::seed_from_u64(dice.below(u64::MAX));
+    let image = disk.cut(Plan::random(&mut random), &mut random);
+    recorded::recovery(site, of, cut, image)
+}
