@@ -82,9 +82,7 @@ impl PendingEntry {
         match &self.event {
             Event::Make { parent, .. } | Event::Remove { parent, .. } => [*parent; 2],
             Event::Rename { from, to } => [from.0, to.0],
-            Event::Write { .. } | Event::Resize { .. } | Event::Sync { .. } | Event::SyncDirectory { .. } => {
-                unreachable!("changes no name")
-            }
+            _ => unreachable!("changes no name"),
         }
     }
 }
@@ -157,6 +155,7 @@ impl Disk {
                 self.pend(event);
             }
             Event::Remove { .. } | Event::Rename { .. } => self.pend(event),
+            Event::Nothing => {}
         }
         self.position += 1;
     }
@@ -284,7 +283,7 @@ fn rename_in(directories: &mut BTreeMap<NodeId, Names>, event: &Event) {
                 directories.entry(to.0).or_default().insert(to.1.clone(), node);
             }
         }
-        Event::Write { .. } | Event::Resize { .. } | Event::Sync { .. } | Event::SyncDirectory { .. } => {}
+        _ => {}
     }
 }
 

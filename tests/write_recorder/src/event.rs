@@ -73,6 +73,8 @@ pub enum Event {
         /// The directory.
         node: NodeId,
     },
+    /// Nothing: a sync left out, in place of which the positions behind stay.
+    Nothing,
 }
 
 impl Event {

@@ -35,10 +35,12 @@ mod file_system;
 mod image;
 mod pending_file;
 mod recorder;
+mod trace;
 mod volume;
 
 pub use contents::{BLOCK_BYTES, Contents, SECTOR_BYTES};
 pub use disk::{Data, Disk, Entries, Plan};
 pub use event::{Event, Kind, NodeId, ROOT};
 pub use image::Image;
-pub use recorder::{Mount, Recorder, Trace};
+pub use recorder::{Mount, Recorder};
+pub use trace::Trace;

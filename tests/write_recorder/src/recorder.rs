@@ -11,16 +11,8 @@ use parking_lot::Mutex;
 use crate::event::Event;
 use crate::file_system::FileSystem;
 use crate::image::Image;
+use crate::trace::Trace;
 use crate::volume::Volume;
-
-/// Changes of a file system, from a beginning at which everything is durable.
-#[derive(Clone, Debug)]
-pub struct Trace {
-    /// The file system before the first event.
-    pub start: Image,
-    /// All changes and syncs in order.
-    pub events: Vec<Event>,
-}
 
 /// State shared by the threads of a recorder.
 #[derive(Debug)]

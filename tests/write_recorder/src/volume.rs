@@ -103,7 +103,7 @@ impl Volume {
                     next.modified = now;
                 }
             }
-            Event::Sync { .. } | Event::SyncDirectory { .. } => {}
+            Event::Sync { .. } | Event::SyncDirectory { .. } | Event::Nothing => {}
         }
     }
 }

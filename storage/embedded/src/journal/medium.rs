@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use mallbox_storage::Durability;
 use mallbox_storage_wal::{Directory, Medium, Options, RealSegment, SegmentFile, WriteMode};
 
+use super::store::sync_all;
 use crate::disk::Disk;
 
 /// Segments of 4 MiB: creating one takes some milliseconds, in which no claim is written.
@@ -38,8 +39,14 @@ impl LogMedium {
     }
 
     /// Creates the directory if it is missing, and chooses how to write. Writes a file that it removes again.
+    ///
+    /// The names of the directory and of its parent, the order log's, are durable afterwards: with them all
+    /// segments would be lost.
     pub(super) fn prepare(&mut self) -> io::Result<()> {
         fs::create_dir_all(&self.path)?;
+        if matches!(self.durability, Durability::Power | Durability::Relaxed) {
+            self.path.ancestors().skip(1).take(2).try_for_each(sync_all)?;
+        }
         if self.durability == Durability::Power {
             let mode = write_mode(&self.path)?;
             self.directory = Directory::new(&self.path, mode);

@@ -225,7 +225,10 @@ fn create(path: &Path, durability: Durability) -> Result<(), OpenError> {
         conn.pragma_update(None, "synchronous", "OFF")?;
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;
         migrations::apply(&conn)?;
-        meta::mark_stopped(&conn)
+        meta::mark_stopped(&conn)?;
+        // Here and not at the opening, which has checksums: they keep up with a WAL, and not with the rollback
+        // journal in which the mode of an existing file would change.
+        conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))
     });
     made.map_err(|error| explain(&new, error))?;
     place(&new, path, durability).map_err(|source| OpenError::Io {
@@ -241,7 +244,20 @@ fn place(new: &Path, path: &Path, durability: Durability) -> io::Result<()> {
     }
     File::open(new)?.sync_all()?;
     fs::rename(new, path)?;
-    File::open(parent(path))?.sync_all()
+    File::open(parent(path))?.sync_all()?;
+    sync_names_of(parent(path));
+    Ok(())
+}
+
+/// Makes the names of a directory and of its parents durable, which may all be new. Parents that cannot be
+/// read are left to the system.
+fn sync_names_of(dir: &Path) {
+    let whole = dir.canonicalize();
+    for parent in whole.iter().flat_map(|whole| whole.ancestors().skip(1)) {
+        if let Err(error) = File::open(parent).and_then(|parent| parent.sync_all()) {
+            tracing::debug!(path = %parent.display(), %error, "could not sync a parent of the data directory");
+        }
+    }
 }
 
 fn identify(conn: &Connection, path: &Path) -> Result<(), OpenError> {
@@ -343,4 +359,20 @@ fn remove(path: &Path) -> Result<(), OpenError> {
 
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A power cut between the sync of a page's checksum and the sync of the page left a database that looked
+    /// damaged: of the first start, which changed the journal mode.
+    #[test]
+    fn new_database_needs_no_rollback_journal() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let path = dir.path().join("mall.sqlite");
+        create(&path, Durability::Power).unwrap();
+        assert_eq!(fs::read(&path).unwrap()[18..20], [2, 2], "the versions of a file in WAL mode");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "SQLite left a file");
+    }
 }
