@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use mallbox_storage::{ShopId, VoucherId};
@@ -27,12 +29,14 @@ const MALLBOX: &str = env!("CARGO_BIN_EXE_mallbox");
 const DUMP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/import/dumps/mysqldump.sql");
 const SIZE: Size = Size { people: 32, sales: 3, units: 10 };
 const CONNECTIONS: usize = 8;
-/// Responses of one rush.
-const RESPONSES: u64 = 120;
+/// Responses of one rush, which spans two checkpoints of the order log.
+const RESPONSES: u64 = 160;
+const REQUESTS_PER_SECOND: f64 = 80.0;
+const LOG_IN_PAUSE: Duration = Duration::from_millis(40);
 /// More than a dump has.
 const SHOPS_MAX: u32 = 1_000;
 /// Longer than the interval between two checkpoints of the order log.
-const CHECKPOINT: std::time::Duration = std::time::Duration::from_millis(1_300);
+const CHECKPOINT: Duration = Duration::from_millis(1_300);
 
 /// What must be there after a cut, besides the effects of the clients' calls.
 #[derive(Clone, Debug)]
@@ -89,7 +93,8 @@ impl Site {
         let durability = std::env::var("MALLBOX_DURABILITY").unwrap_or_else(|_| "power".to_owned());
         let parent = Path::new("/dev/shm");
         remove_leftovers(parent);
-        Ok(Self { dir: tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?, durability })
+        let prefix = format!("{PREFIX}{}-", std::process::id());
+        Ok(Self { dir: tempfile::Builder::new().prefix(&prefix).tempdir_in(parent)?, durability })
     }
 
     pub fn path(&self) -> &Path {
@@ -107,18 +112,17 @@ impl Site {
     }
 }
 
+/// Prefix of directories, followed by the id of the process.
 const PREFIX: &str = "crash-states-";
 
 /// Removes directories of killed runs, with their mounts.
 fn remove_leftovers(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
-            let mount = entry.path().join("mount");
-            // A mount of a live process responds.
-            if std::fs::read_dir(&mount).is_err() {
-                Mount::remove_leftover(&mount);
-                let _ = std::fs::remove_dir_all(entry.path());
-            }
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let owner = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
+        if owner.is_some_and(|owner| !Path::new("/proc").join(owner).exists()) {
+            Mount::remove_leftover(&entry.path().join("mount"));
+            let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }
@@ -201,18 +205,18 @@ impl Selling<'_> {
     fn run(&mut self, data: &Path, sale: usize, is_killed: bool) -> anyhow::Result<()> {
         self.marks.mark();
         let mut server = Server::start(data, &self.site.log(), &self.site.durability)?;
-        let lines = server.take_lines();
+        let lines = paced(server.take_lines());
         let logging_in = log_ins::begin(server.address, lines, &self.history);
         let (sale, dice) = (self.mall.sales[sale], self.dice.split());
         let script = ShopperScript::new(&self.history, sale, Behaviour::Live, CONNECTIONS, dice);
-        let rush = Rush::start(server.address, CONNECTIONS, Marked::new(script, &self.marks));
+        let script = Marked::new(script, &self.marks);
+        let rush = Rush::paced(REQUESTS_PER_SECOND, server.address, CONNECTIONS, script);
         rush.wait_for(RESPONSES);
         if is_killed {
             server.kill()?;
             rush.end()?;
         } else {
             rush.report()?;
-            std::thread::sleep(patience::scaled(CHECKPOINT));
             server.stop()?;
         }
         logging_in.join().ok().context("the log-ins panicked")?;
@@ -222,6 +226,20 @@ impl Selling<'_> {
         self.marks.mark();
         Ok(())
     }
+}
+
+/// Passes lines on with pauses, so that log-ins do not outnumber everything else.
+fn paced(lines: Receiver<String>) -> Receiver<String> {
+    let (sender, slower) = channel();
+    std::thread::spawn(move || {
+        for line in lines {
+            std::thread::sleep(LOG_IN_PAUSE);
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    slower
 }
 
 /// Records a start on a disk after a power cut, and the recovery.
