@@ -5,6 +5,10 @@ use std::path::Path;
 /// The file that marks a demo's directory.
 pub(super) const DEMO_MARK: &str = "DEMO";
 
+/// Beginning of the names of a database that a first start had not completed when it ended. The next start
+/// makes the database anew.
+pub(super) const BEGUN: &str = "mall.sqlite.new";
+
 /// Returns whether the directory holds a mall.
 pub(super) fn is_mall(dir: &Path) -> bool {
     dir.join("mall.sqlite").exists()

@@ -88,7 +88,7 @@ pub(super) fn check_dir(dir: &Path) -> Result<(), UsageError> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
     let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
         let name = name.to_string_lossy();
-        !name.starts_with('.') && !OWN.contains(&&*name)
+        !name.starts_with('.') && !name.starts_with(mall_directory::BEGUN) && !OWN.contains(&&*name)
     });
     match foreign {
         None => Ok(()),
@@ -455,5 +455,21 @@ pub(super) fn at_a_terminal(place: Place) -> Place {
             options.connection_wait = Some(CONNECTION_WAIT_MAX);
             Place::Production(options)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn database_begun_by_a_killed_start_is_no_foreign_file() {
+        let dir = tempfile::TempDir::new().unwrap();
+        for name in ["lock", "mall.sqlite.new", "mall.sqlite.new-journal"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+            assert!(check_dir(dir.path()).is_ok(), "{name}");
+        }
+        std::fs::write(dir.path().join("notes.txt"), "").unwrap();
+        assert!(check_dir(dir.path()).is_err());
     }
 }

@@ -105,9 +105,8 @@ async fn read_client(storage: &Storage, history: &History, client: usize) -> any
         match &call.request {
             Request::SignIn => state.has_signed = storage.people.sign_ins.streak(user, today).await? > 0,
             Request::Follow { user: other } => {
-                if storage.people.follows.is_following(user, UserId::new(*other)).await? {
-                    state.follows.insert(*other);
-                }
+                let is_followed = storage.people.follows.is_following(user, UserId::new(*other)).await?;
+                state.follows.extend(is_followed.then_some(*other));
             }
             Request::Like { note } => likes.push(Post::Note(NoteId::new(*note))),
             _ => {}

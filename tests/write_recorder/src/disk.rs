@@ -6,10 +6,9 @@ use rand::RngExt as _;
 use rand::rngs::StdRng;
 
 use crate::contents::Contents;
-use crate::event::{Event, Kind, NodeId};
+use crate::event::{Event, Kind, Names, NodeId};
 use crate::image::Image;
 use crate::pending_file::{Change, PendingFile};
-use crate::volume::Names;
 
 /// Which pending data reached the disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,12 +119,6 @@ impl Disk {
     #[must_use]
     pub fn position(&self) -> usize {
         self.position
-    }
-
-    /// Returns whether a power cut has more than one outcome.
-    #[must_use]
-    pub fn is_pending(&self) -> bool {
-        !self.pending.is_empty() || self.files.values().any(PendingFile::is_pending)
     }
 
     /// Applies the next event of the trace.

@@ -1,9 +1,13 @@
 //! Changes of a file system.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Number of a file or directory, never used twice.
 pub type NodeId = u64;
+
+/// Names of a directory.
+pub(crate) type Names = BTreeMap<String, NodeId>;
 
 /// The directory at the top.
 pub const ROOT: NodeId = 1;

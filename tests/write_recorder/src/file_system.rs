@@ -13,7 +13,8 @@ use parking_lot::Mutex;
 
 use crate::contents::BLOCK_BYTES;
 use crate::event::{Event, Kind, NodeId};
-use crate::recorder::Recording;
+use crate::recording::Recording;
+use crate::volume::now;
 
 /// Time for which the kernel may keep names and attributes: nobody else changes them.
 const CACHE_TTL: Duration = Duration::from_secs(3_600);
@@ -129,7 +130,7 @@ impl Filesystem for FileSystem {
         }
         match modified {
             Some(TimeOrNow::SpecificTime(time)) => found.modified = time,
-            Some(TimeOrNow::Now) => found.modified = SystemTime::now(),
+            Some(TimeOrNow::Now) => found.modified = now(),
             None => {}
         }
         drop(recording);

@@ -8,8 +8,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use crate::contents::{BLOCK_BYTES, Contents};
-use crate::event::{Kind, NodeId, ROOT};
-use crate::volume::Names;
+use crate::event::{Kind, Names, NodeId, ROOT};
 
 /// A directory tree. Copies share the contents of files.
 #[derive(Clone, Debug)]

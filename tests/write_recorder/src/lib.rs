@@ -35,6 +35,7 @@ mod file_system;
 mod image;
 mod pending_file;
 mod recorder;
+mod recording;
 mod trace;
 mod volume;
 

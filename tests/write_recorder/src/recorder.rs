@@ -8,26 +8,11 @@ use std::sync::Arc;
 use fuser::{BackgroundSession, Config, MountOption};
 use parking_lot::Mutex;
 
-use crate::event::Event;
 use crate::file_system::FileSystem;
 use crate::image::Image;
+use crate::recording::Recording;
 use crate::trace::Trace;
 use crate::volume::Volume;
-
-/// State shared by the threads of a recorder.
-#[derive(Debug)]
-pub(crate) struct Recording {
-    pub(crate) volume: Volume,
-    pub(crate) events: Vec<Event>,
-}
-
-impl Recording {
-    /// Applies and records an event.
-    pub(crate) fn record(&mut self, event: Event) {
-        self.volume.apply(&event);
-        self.events.push(event);
-    }
-}
 
 /// A file system in memory that records its changes. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -27,11 +27,11 @@ impl Trace {
         for event in &mut self.events {
             match event {
                 Event::Make { name, node, .. } => drop(names.insert(*node, name.clone())),
-                Event::Sync { node } | Event::SyncDirectory { node } => {
-                    if names.get(node).is_some_and(|name| is_left_out(name)) {
-                        count += 1;
-                        *event = Event::Nothing;
-                    }
+                Event::Sync { node } | Event::SyncDirectory { node }
+                    if names.get(node).is_some_and(|name| is_left_out(name)) =>
+                {
+                    count += 1;
+                    *event = Event::Nothing;
                 }
                 _ => {}
             }

@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use crate::contents::Contents;
-use crate::event::{Event, Kind, NodeId, ROOT};
+use crate::event::{Event, Kind, Names, NodeId, ROOT};
 use crate::image::Image;
-
-/// Names of a directory.
-pub(crate) type Names = BTreeMap<String, NodeId>;
 
 /// A file, directory or socket. A removed one stays readable by its number.
 #[derive(Debug)]
@@ -23,7 +20,7 @@ pub(crate) struct Node {
 impl Node {
     fn new(kind: Kind) -> Self {
         let mode = if kind == Kind::Directory { 0o755 } else { 0o644 };
-        let modified = SystemTime::now();
+        let modified = now();
         Self { kind, contents: Contents::default(), names: Names::new(), mode, modified }
     }
 }
@@ -71,7 +68,7 @@ impl Volume {
 
     /// Applies a change.
     pub(crate) fn apply(&mut self, event: &Event) {
-        let now = SystemTime::now();
+        let now = now();
         match event {
             Event::Make { parent, name, node, kind } => {
                 self.nodes.insert(*node, Node::new(*kind));
@@ -106,4 +103,10 @@ impl Volume {
             Event::Sync { .. } | Event::SyncDirectory { .. } | Event::Nothing => {}
         }
     }
+}
+
+/// Returns the time of the machine.
+#[expect(clippy::disallowed_methods, reason = "times of files are the machine's, not a mall's")]
+pub(crate) fn now() -> SystemTime {
+    SystemTime::now()
 }

@@ -219,15 +219,17 @@ pub(super) fn stopped_cleanly(path: &Path, durability: Durability) -> io::Result
 /// never found: an empty file at `path` counts as damaged.
 fn create(path: &Path, durability: Durability) -> Result<(), OpenError> {
     let new = beside(path, ".new");
-    remove(&new)?;
+    for ending in ["", "-journal", "-wal", "-shm"] {
+        remove(&beside(&new, ending))?;
+    }
     let made = Connection::open(&new).and_then(|conn| {
         // Completed or discarded: before the rename, nothing in the file needs to survive a crash.
         conn.pragma_update(None, "synchronous", "OFF")?;
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;
         migrations::apply(&conn)?;
         meta::mark_stopped(&conn)?;
-        // Here and not at the opening, which has checksums: they keep up with a WAL, and not with the rollback
-        // journal in which the mode of an existing file would change.
+        // Before the opening, which has checksums of pages: checksums keep up with a WAL, and not with the
+        // rollback journal by which the mode would change then.
         conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))
     });
     made.map_err(|error| explain(&new, error))?;
@@ -371,6 +373,9 @@ mod tests {
     fn new_database_needs_no_rollback_journal() {
         let dir = tempfile::TempDir::new().unwrap();
         let path = dir.path().join("mall.sqlite");
+        for left in ["mall.sqlite.new", "mall.sqlite.new-journal", "mall.sqlite.new-wal"] {
+            fs::write(dir.path().join(left), "of a start that was killed").unwrap();
+        }
         create(&path, Durability::Power).unwrap();
         assert_eq!(fs::read(&path).unwrap()[18..20], [2, 2], "the versions of a file in WAL mode");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "SQLite left a file");
