@@ -24,6 +24,8 @@ use crate::recorded::{Promised, Recorded, Site};
 
 /// Candidates for each new state before an enumeration ends early.
 const TRIES_MAX: u64 = 40;
+/// Probability of a plan without random choices, in percent.
+const EXTREME_PERCENT: u64 = 15;
 /// Failures shown and kept.
 const FAILURES_MAX: usize = 10;
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(20);
@@ -83,29 +85,29 @@ impl<'a> Enumeration<'a> {
         })
     }
 
-    /// Checks `count` states of a run, and all extremes of all boundaries if `count` is large enough.
+    /// Checks `count` states of a run, of each boundary at least one if `count` is large enough.
     pub fn run(&mut self, recorded: &Recorded, count: u64, dice: &mut Dice) -> anyhow::Result<()> {
         let points = points(&recorded.trace.events, dice);
         self.tally.syncs += recorded.trace.events.iter().filter(|event| event.is_sync()).count() as u64;
         let (mut seen, mut disks, mut cuts) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        let (mut done, mut tries, mut pass) = (0, 0, 0);
-        let is_systematic = count >= (Plan::EXTREMES.len() * points.len()) as u64;
+        let (mut done, mut tries) = (0, 0);
+        let is_complete = count >= points.len() as u64;
         while done < count && tries < TRIES_MAX * count {
             let mut disk = Disk::of(&recorded.trace.start);
             for point in &points {
                 while disk.position() < *point {
                     disk.advance(&recorded.trace.events[disk.position()]);
                 }
-                let is_chosen = is_systematic || dice.below(points.len() as u64) < count;
+                let is_chosen = is_complete || dice.below(points.len() as u64) < count;
                 if done >= count || !is_chosen {
                     continue;
                 }
                 tries += 1;
                 let mut random = StdRng::seed_from_u64(dice.below(u64::MAX));
-                let plan = match Plan::EXTREMES.get(pass) {
-                    Some(extreme) if is_systematic => *extreme,
-                    _ if dice.chance(15) => dice.pick(&Plan::EXTREMES),
-                    _ => Plan::random(&mut random),
+                let plan = if dice.chance(EXTREME_PERCENT) {
+                    dice.pick(&Plan::EXTREMES)
+                } else {
+                    Plan::random(&mut random)
                 };
                 let image = disk.cut(plan, &mut random);
                 let hash = image.hash(|name| VOLATILE.contains(&name));
@@ -117,7 +119,6 @@ impl<'a> Enumeration<'a> {
                     self.check(recorded, *point, plan, &image, dice)?;
                 }
             }
-            pass += 1;
         }
         println!("crash_states: {}, {done} states: {}", recorded.name, self.tally);
         Ok(())
@@ -165,8 +166,9 @@ impl<'a> Enumeration<'a> {
         image: &Image,
         history: &History,
     ) -> anyhow::Result<()> {
-        let dir = self.site.path().join("state");
-        fs::create_dir_all(&dir)?;
+        // A directory of its own: threads of the mall before may still end.
+        let dir = self.site.path().join(format!("state-{}", self.tally.states));
+        fs::create_dir(&dir)?;
         image.write_to(&dir)?;
         let mall = dir.join("mall");
         drop(self.alarms.take());

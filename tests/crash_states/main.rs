@@ -36,9 +36,10 @@ const STATES: u64 = 300;
 /// One in this number of states is served by the binary.
 const SERVED_EVERY: u64 = 100;
 const SERVED_EVERY_BY_HAND: u64 = 1_000;
-/// Recorded recoveries, without and with `MALLBOX_STATES`.
-const RECOVERIES: u64 = 1;
-const RECOVERIES_BY_HAND: u64 = 12;
+/// States of one set of recorded runs. A set must be enumerated before its sessions expire, after 30 minutes.
+const STATES_PER_ROUND: u64 = 5_000;
+/// States of one recorded recovery.
+const STATES_PER_RECOVERY: u64 = 150;
 
 #[test]
 #[cfg_attr(
@@ -46,27 +47,39 @@ const RECOVERIES_BY_HAND: u64 = 12;
     ignore = "needs root and /dev/fuse; tests/run turns it on where they are there"
 )]
 fn every_state_after_a_power_cut_opens_with_all_that_was_acknowledged() -> anyhow::Result<()> {
-    let by_hand = number_from("MALLBOX_STATES");
+    let states = number_from("MALLBOX_STATES");
     let mut dice = Dice::from_environment("crash_states");
-    let (states, served_every, recoveries) = match by_hand {
-        Some(states) => (states, SERVED_EVERY_BY_HAND, RECOVERIES_BY_HAND),
-        None => (STATES, SERVED_EVERY, RECOVERIES),
-    };
     let site = Site::new()?;
+    let served_every = if states.is_some() { SERVED_EVERY_BY_HAND } else { SERVED_EVERY };
     let mut enumeration = Enumeration::new(&site, served_every)?;
-    let import = without_syncs(recorded::import(&site)?);
-    enumeration.run(&import, states / 10, &mut dice)?;
-    let selling = without_syncs(recorded::selling(&site, &mut dice)?);
-    enumeration.run(&selling, states * 6 / 10, &mut dice)?;
-    for _ in 0..recoveries {
-        let recovery = without_syncs(recover(&site, &selling, &mut dice)?);
-        enumeration.run(&recovery, states * 3 / 10 / recoveries, &mut dice)?;
+    let mut left = states.unwrap_or(STATES);
+    while left > 0 {
+        let count = left.min(STATES_PER_ROUND);
+        round(&mut enumeration, count, &mut dice)?;
+        left -= count;
     }
     for (warning, count) in enumeration.alarms.warnings() {
         println!("crash_states: {count} warnings: {warning}");
     }
     println!("crash_states: {}", enumeration.tally);
     ensure!(enumeration.tally.failures == 0, "promises were broken; what each state showed is above");
+    Ok(())
+}
+
+/// Records a set of runs, and checks `count` of their states.
+fn round(enumeration: &mut Enumeration<'_>, count: u64, dice: &mut Dice) -> anyhow::Result<()> {
+    let site = enumeration.site;
+    let import = without_syncs(recorded::import(site)?);
+    enumeration.run(&import, count / 10, dice)?;
+    let selling = without_syncs(recorded::selling(site, dice)?);
+    enumeration.run(&selling, count * 6 / 10, dice)?;
+    let of_recoveries = count - count / 10 - count * 6 / 10;
+    let recoveries = of_recoveries.div_ceil(STATES_PER_RECOVERY);
+    for number in 0..recoveries {
+        let recovery = without_syncs(recover(site, &selling, dice)?);
+        let from = of_recoveries * number / recoveries;
+        enumeration.run(&recovery, of_recoveries * (number + 1) / recoveries - from, dice)?;
+    }
     Ok(())
 }
 

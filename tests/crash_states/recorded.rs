@@ -141,12 +141,11 @@ pub fn import(site: &Site) -> anyhow::Result<Recorded> {
     let imported = recorder.position();
     Server::start(&data, &site.log(), &site.durability)?.stop()?;
     let trace = recorder.trace();
-    let last = site.path().join("imported");
-    std::fs::create_dir(&last)?;
-    latest(&trace).write_to(&last)?;
+    let last = tempfile::Builder::new().prefix("imported-").tempdir_in(site.path())?;
+    latest(&trace).write_to(last.path())?;
     let count = mall::runtime()?.block_on(async {
         // Not on the mount: a process that maps files of its own file system may deadlock.
-        let storage = mall::open(&last.join("mall")).await?;
+        let storage = mall::open(&last.path().join("mall")).await?;
         anyhow::Ok(storage.catalogue.shops.ids(ShopId::new(0), SHOPS_MAX).await?.len())
     })?;
     Ok(Recorded {
@@ -168,11 +167,10 @@ fn latest(trace: &Trace) -> Image {
 
 /// Records clients that buy, pay, cancel, write and log in, through a stop, a start, a kill and a recovery.
 pub fn selling(site: &Site, dice: &mut Dice) -> anyhow::Result<Recorded> {
-    let made = site.path().join("made");
-    std::fs::create_dir(&made)?;
-    let mall = mall::make(&made.join("mall"), SIZE)?;
-    let operator = mall::appoint_operator(&made.join("mall"), &mall)?;
-    let recorder = Recorder::new(Image::read(&made)?);
+    let made = tempfile::Builder::new().prefix("made-").tempdir_in(site.path())?;
+    let mall = mall::make(&made.path().join("mall"), SIZE)?;
+    let operator = mall::appoint_operator(&made.path().join("mall"), &mall)?;
+    let recorder = Recorder::new(Image::read(made.path())?);
     let mount = site.mount(&recorder)?;
     let data = mount.path().join("mall");
     let history = shoppers::history(&mall, &mall.sales);

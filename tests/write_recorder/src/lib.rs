@@ -9,7 +9,7 @@
 //!
 //! # Crash model
 //!
-//! A power cut at a position keeps all changes that a sync covers which is before the position. Of the others:
+//! A power cut at a position keeps all changes that an earlier sync covers. Of the others:
 //!
 //! - **Data.** Each block of 4 KiB has any of its contents since the sync. A torn block mixes two of them by
 //!   sectors of 512 bytes. Blocks are independent, within a file and between files.
