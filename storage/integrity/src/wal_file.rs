@@ -40,6 +40,9 @@ pub struct Inspection {
     pub valid_bytes: u64,
     /// Whether frames of a torn or given up transaction are behind.
     pub has_remains: bool,
+    /// Whether all repairs are in the last transaction, which no witness notes: a power cut may have torn it,
+    /// and no acknowledgement rests on it for certain.
+    pub is_maybe_torn: bool,
     /// Offset and new content of what can be repaired.
     repairs: Vec<(u64, Vec<u8>)>,
     /// Damage that cannot be repaired.
@@ -78,6 +81,7 @@ pub fn inspect(wal: &Path, database: &Path, witness: Option<&Witness>) -> io::Re
         commits: 0,
         valid_bytes: 0,
         has_remains: false,
+        is_maybe_torn: false,
         repairs: Vec::new(),
         damage: None,
     };
@@ -168,7 +172,7 @@ impl Inspection {
         self.valid_bytes = HEADER as u64;
         let (mut frame, mut next) = (vec![0; header.frame_len()], vec![0; header.frame_len()]);
         let (mut chain, mut number, mut pages) = (header.sum(), 1, Vec::new());
-        let mut committed = (0, header.sum());
+        let (mut committed, mut last_begin) = ((0, header.sum()), 1);
         let mut noted = None;
         let (mut repairs, mut tried) = (Vec::new(), 0);
         while read_at(&self.file, &mut frame, header.offset(number))? {
@@ -188,6 +192,7 @@ impl Inspection {
             chain = sum_of(&frame);
             pages.push(page_of(&frame));
             if is_commit(&frame) {
+                last_begin = committed.0 + 1;
                 committed = (number, chain);
                 self.commits += 1;
                 self.pages.extend(pages.drain(..));
@@ -200,6 +205,11 @@ impl Inspection {
         }
         self.valid_bytes = header.offset(committed.0 + 1);
         let behind = self.read_behind(header, number)?;
+        let noted_frames =
+            witness.filter(|noted| noted.header == header.bytes).map_or(0, |noted| noted.frames);
+        let is_last = |(offset, _): &(u64, Vec<u8>)| *offset >= header.offset(last_begin);
+        self.is_maybe_torn =
+            noted_frames < committed.0 && behind.commits == 0 && self.repairs.iter().all(is_last);
         let damage = self.judge(header, committed.0, noted, &behind, witness);
         self.damage = damage;
         Ok(())

@@ -291,3 +291,25 @@ fn commits_that_were_not_synced_are_named_but_not_called_certain() {
     let damage = place.inspect(&place.wal[..at(2)], Some(&witness)).damage.expect("it was noted");
     assert!(!damage.was_synced && damage.lost_commits > 0);
 }
+
+/// A page that a power cut left out is completed from the database file, which looks like a repair.
+#[test]
+fn repair_of_the_last_transaction_may_be_a_torn_write_unless_the_transaction_is_noted() {
+    let place = Place::make(&[1, 2, 1], true);
+    let flipped = |frame: u32| {
+        let mut wal = place.wal.clone();
+        wal[at(frame) + 24 + 100] ^= 1;
+        wal
+    };
+    let former = place.witness(1);
+    for (frame, witness, is_maybe_torn) in [
+        (place.ends[2], None, true),
+        (place.ends[2], Some(&former), true),
+        (place.ends[2], Some(&place.witness(2)), false),
+        (place.ends[1], None, false),
+        (place.ends[0], Some(&former), false),
+    ] {
+        let found = place.inspect(&flipped(frame), witness);
+        assert_eq!((found.repairs(), found.is_maybe_torn), (1, is_maybe_torn), "frame {frame}");
+    }
+}

@@ -90,11 +90,16 @@ fn check_wal(path: &Path, wal: &Inspection, accepted: Option<u64>) -> Result<boo
     let io = |error| refused(path, error);
     if wal.repairs() > 0 {
         wal.repair().map_err(io)?;
-        tracing::error!(
-            path = %path.display(),
-            places = wal.repairs(),
-            "repaired the database's -wal file; nothing is lost: replace the disk or memory"
-        );
+        let (path, places) = (path.display(), wal.repairs());
+        if wal.is_maybe_torn {
+            tracing::warn!(%path, places, "completed the last transaction in the database's -wal file");
+        } else {
+            tracing::error!(
+                %path,
+                places,
+                "repaired the database's -wal file; nothing is lost: replace the disk or memory"
+            );
+        }
     }
     match &wal.damage {
         None if wal.has_remains => wal.cut().map(|()| false).map_err(io),
