@@ -13,14 +13,14 @@
 //!
 //! - **Data.** Each block of 4 KiB has any of its contents since the sync. A torn block mixes two of them by
 //!   sectors of 512 bytes. Blocks are independent, within a file and between files.
-//! - **Length.** Each length since the sync, independently of the data: a longer file has zeros where its data
-//!   is missing. A truncation frees blocks, so nothing written behind an absent one is there, and nothing
-//!   written before a present one survives beyond its length.
-//! - **Entries.** Created, renamed and removed names of a directory are durable after a sync of that directory
-//!   and of each one above, and present in their order until then: a prefix for each directory. A sync of a
-//!   file makes no name durable, as in POSIX. Journals of ext4 and XFS keep one order for the whole file
-//!   system, and any sync writes the journal up to there: [`Entries::Journal`] chooses among those states
-//!   alone. Both file systems cannot reorder two names of a directory, and neither does the model.
+//! - **Length.** Each length since the sync, independently of the data: a longer file has zeros where data
+//!   is missing. A truncation frees blocks: nothing written behind an absent truncation is there, and nothing
+//!   written before a present one survives beyond the new length.
+//! - **Entries.** Created, renamed and removed names of a directory are durable after a sync of the directory
+//!   and of each directory above. Until then a prefix of the changes is present, in each directory another.
+//!   A sync of a file makes no name durable, as in POSIX. Journals of ext4 and XFS keep one order for the
+//!   whole file system, and any sync writes the journal up to there: [`Entries::Journal`] chooses among those
+//!   states alone. Neither file system reorders two names of a directory, and neither does the model.
 //! - **Mapped memory** is written back by the kernel at times of its own, as a write.
 //!
 //! `O_DIRECT` alone is not durable; with `O_DSYNC` the kernel sends a sync after each write.
