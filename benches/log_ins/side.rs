@@ -115,8 +115,10 @@ impl Side {
         // The same phones in each round, so that only the first round makes users.
         let phones: Vec<_> = (0..counts.log_ins).map(|n| format!("15{connections:03}{n:06}")).collect();
         let (tokens, mut all) = self.log_in(&phones, connections)?;
-        all.push(self.timed("log-in by password", self.passwords(counts.passwords), connections)?);
-        self.passwords_used += counts.passwords;
+        if counts.passwords > 0 {
+            all.push(self.timed("log-in by password", self.passwords(counts.passwords), connections)?);
+            self.passwords_used += counts.passwords;
+        }
         let readers = &tokens[..tokens.len().min(READERS_MAX)];
         let read = |token: &String| request("GET", "/api/user/me", token, "");
         let path = format!("/api/voucher-order/seckill/{}", self.sale);

@@ -17,7 +17,7 @@ use super::common::server::{self, Server};
 use super::{DUMP, OPERATOR, RECOVERY_TIMEOUT, REQUEST_TIMEOUT, log_in, output_of, readyz};
 
 const UNITS: u64 = 100;
-/// Time after which no cached session is used any longer without Redis. Nothing shows the moment from outside.
+/// Time after which no cached session is used without Redis. Nothing shows the moment from outside.
 const SESSION_COPIES_EXPIRE: Duration = Duration::from_secs(1);
 /// Index of the customer among the clients; the buyers follow.
 const CUSTOMER: usize = 0;

@@ -15,6 +15,7 @@ use crate::http::request::extract::{
 };
 use crate::http::request::gateway_token::FromGateway;
 use crate::http::request::guard_headers::{self, FromDevice, Shown};
+use crate::http::request::if_none_match::IfNoneMatch;
 use crate::http::request::signed_body::SignedBody;
 use crate::http::response::error::ApiError;
 use crate::mall::base::request_signature::{SIGNATURE, TIMESTAMP};
@@ -116,6 +117,16 @@ impl Input for Shown {
 impl<T: Input> Input for Result<T, ApiError> {
     fn describe(operation: &mut Operation, schemas: &mut Schemas) {
         T::describe(operation, schemas);
+    }
+}
+
+impl Input for IfNoneMatch {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.takes("header", "if-none-match", false, json!({ "type": "string" }));
+        operation.responds(
+            StatusCode::NOT_MODIFIED,
+            json!({ "description": "Not modified: the client's copy is current" }),
+        );
     }
 }
 

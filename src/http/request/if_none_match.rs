@@ -5,12 +5,10 @@ use std::convert::Infallible;
 use axum::extract::FromRequestParts;
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue};
 use mallbox_storage::hex;
-use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use crate::http::describe::{Input, Operation, Schemas};
 use crate::http::response::envelope::Answer;
 use crate::http::response::headers::{REVALIDATE, quoted};
 
@@ -71,16 +69,6 @@ impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
             tags.append(IF_NONE_MATCH, tag.clone());
         }
         Ok(Self(tags))
-    }
-}
-
-impl Input for IfNoneMatch {
-    fn describe(operation: &mut Operation, _: &mut Schemas) {
-        operation.takes("header", "if-none-match", false, json!({ "type": "string" }));
-        operation.responds(
-            StatusCode::NOT_MODIFIED,
-            json!({ "description": "Not modified: the client's copy is current" }),
-        );
     }
 }
 

@@ -84,6 +84,7 @@ mod terms_fence;
 mod transaction_mode;
 mod upkeep;
 mod user_batches;
+mod user_rows;
 mod users;
 mod verdict;
 mod vote_lines;

@@ -15,7 +15,7 @@ use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
 use super::multi_row;
-use super::users::{SELECT, user};
+use super::user_rows::{by_ids, by_phones};
 
 /// Batches of a mall's users.
 pub(super) struct UserBatches {
@@ -140,13 +140,6 @@ async fn create(conn: &mut Conn, users: &[&NewUser]) -> Result<HashMap<String, U
     by_phones(conn, &phones).await
 }
 
-async fn by_phones(conn: &mut Conn, phones: &[&Phone]) -> Result<HashMap<String, User>, MysqlError> {
-    let keys: Vec<Value> = phones.iter().map(|phone| phone.as_str().into()).collect();
-    let sql = format!("{SELECT} WHERE phone IN ({{keys}})");
-    let users = multi_row::select_by_values(conn, &sql, &[], &keys, user).await?;
-    Ok(users.into_iter().map(|user| (user.phone.as_str().to_owned(), user)).collect())
-}
-
 struct Get(Database);
 
 impl Get {
@@ -171,10 +164,4 @@ impl BatchCall for Get {
         let found = self.0.read(Self::OP, |conn| boxed(async move { by_ids(conn, keys).await })).await?;
         Ok(ids.iter().map(|id| found.get(id).cloned()).collect())
     }
-}
-
-async fn by_ids(conn: &mut Conn, ids: &[u64]) -> Result<HashMap<UserId, User>, MysqlError> {
-    let sql = format!("{SELECT} WHERE id IN ({{keys}})");
-    let users = multi_row::select_by_keys(conn, &sql, &[], ids, user).await?;
-    Ok(users.into_iter().map(|user| (user.id, user)).collect())
 }

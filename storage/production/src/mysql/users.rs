@@ -1,12 +1,10 @@
 //! [`Users`] in MySQL.
 
-use std::collections::HashMap;
-
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, holding};
 use mallbox_storage::{
-    Block, LastOperator, Page, Phone, PhoneOutcome, Profile, RightsChange, RightsOutcome, StoreError,
-    Timestamp, User, UserFilter, UserId, Users,
+    LastOperator, Page, Phone, PhoneOutcome, Profile, RightsChange, RightsOutcome, StoreError, Timestamp,
+    User, UserFilter, UserId, Users,
 };
 use mysql_async::{Conn, Value, params};
 
@@ -14,8 +12,9 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
+use super::picture_files;
 use super::user_batches::UserBatches;
-use super::{multi_row, picture_files};
+use super::user_rows::{SELECT, by_ids, by_phone, user};
 
 pub(super) struct MysqlUsers {
     database: Database,
@@ -27,11 +26,6 @@ impl MysqlUsers {
         Self { batches: UserBatches::new(&database), database }
     }
 }
-
-/// Start of every query for users; read by [`user`].
-pub(super) const SELECT: &str =
-    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason, deleted_ms,
-   (SELECT since_ms FROM second_factors WHERE user_id = users.id) FROM users";
 
 #[async_trait]
 impl Users for MysqlUsers {
@@ -153,14 +147,8 @@ impl Users for MysqlUsers {
 
     async fn those(&self, users: &[UserId]) -> Result<Vec<User>, StoreError> {
         let ids: &[u64] = &users.iter().copied().map(UserId::get).collect::<Vec<_>>();
-        let sql: &str = &format!("{SELECT} WHERE id IN ({{keys}})");
-        let found = self
-            .database
-            .read("users by id", |conn| {
-                boxed(async move { multi_row::select_by_keys(conn, sql, &[], ids, user).await })
-            })
-            .await?;
-        let found: HashMap<UserId, User> = found.into_iter().map(|user| (user.id, user)).collect();
+        let found =
+            self.database.read("users by id", |conn| boxed(async move { by_ids(conn, ids).await })).await?;
         Ok(users.iter().filter_map(|user| found.get(user).cloned()).collect())
     }
 
@@ -242,10 +230,6 @@ async fn put_phone(
     }
 }
 
-async fn by_phone(conn: &mut Conn, phone: &Phone) -> Result<Option<User>, MysqlError> {
-    first(conn, format!("{SELECT} WHERE phone = ?"), (phone.as_str(),), user).await
-}
-
 async fn put_card(conn: &mut Conn, user: UserId, card: &Profile, now: Timestamp) -> Result<(), MysqlError> {
     let sql = "INSERT INTO user_info (user_id, city, introduce, gender, birthday, credits, level, updated_ms)
                VALUES (:user, :city, :introduce, :gender, :birthday, 0, 0, :now)
@@ -260,21 +244,6 @@ async fn put_card(conn: &mut Conn, user: UserId, card: &Profile, now: Timestamp)
         "now" => now.as_millis(),
     };
     execute(conn, sql, params).await.map(drop)
-}
-
-pub(super) fn user(row: &mut Columns) -> Result<User, MysqlError> {
-    let (id, phone) = (UserId::new(row.next()?), row.next::<String>()?);
-    // A deleted user has none.
-    let phone = Phone::parse(&phone).ok_or_else(|| row.unreadable_last("no phone"));
-    let (nick_name, icon, role, created) = (row.next()?, row.next()?, row.known()?, row.time()?);
-    let (since, reason) = (row.time_if_any()?, row.next::<Option<String>>()?);
-    let blocked = since.map(|since| Block { since, reason: reason.unwrap_or_default() });
-    let (deleted, second_factor) = (row.time_if_any()?, row.time_if_any()?);
-    let phone = match deleted {
-        Some(_) => Phone::of_deleted_user(),
-        None => phone?,
-    };
-    Ok(User { id, phone, nick_name, icon, role, blocked, created, deleted, second_factor })
 }
 
 /// Reads a card. All columns are NULL for a user without a card.
