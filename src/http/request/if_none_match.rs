@@ -1,4 +1,6 @@
 //! Conditional requests: `If-None-Match`, and the answer to a client that has the content already.
+//!
+//! Only for content that is the same for everybody: what depends on a token is stored nowhere.
 
 use std::convert::Infallible;
 
@@ -14,8 +16,6 @@ use crate::http::response::headers::{REVALIDATE, quoted};
 
 /// Picture URLs differ for the mall's own pages.
 const BY_CLIENT: HeaderValue = HeaderValue::from_static("x-mallbox-client");
-const BY_READER: HeaderValue = HeaderValue::from_static("authorization, x-mallbox-client");
-const REVALIDATE_PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// The `If-None-Match` tags of a request.
 pub(in crate::http) struct IfNoneMatch(HeaderMap);
@@ -30,12 +30,6 @@ impl IfNoneMatch {
     /// Answers like [`answer`](Self::answer), with another `Cache-Control`.
     pub(in crate::http) fn answer_for<T>(&self, answer: Answer<T>, caching: HeaderValue) -> Answer<T> {
         self.unless_known(answer).with_header(CACHE_CONTROL, caching).with_header(VARY, BY_CLIENT)
-    }
-
-    /// Answers with content that depends on the reader; with 304 if the client has it.
-    pub(in crate::http) fn answer_reader<T>(&self, answer: Answer<T>) -> Answer<T> {
-        let answer = self.unless_known(answer);
-        answer.with_header(CACHE_CONTROL, REVALIDATE_PRIVATE).with_header(VARY, BY_READER)
     }
 
     fn unless_known<T>(&self, answer: Answer<T>) -> Answer<T> {

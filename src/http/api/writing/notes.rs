@@ -11,7 +11,6 @@ use crate::http::api::people::accounts::shown_name;
 use crate::http::api::people::visits::Visitor;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{AuthorOrOperator, Json, Login, MaybeLogin, Now, Path, Query};
-use crate::http::request::if_none_match::IfNoneMatch;
 use crate::http::request::page_query::PageQuery;
 use crate::http::response::caller::Caller;
 use crate::http::response::envelope::{Answer, Reply};
@@ -172,10 +171,9 @@ async fn hot(
     State(app): State<App>,
     MaybeLogin(reader): MaybeLogin,
     Now(now): Now,
-    known: IfNoneMatch,
     Query(query): Query<PageQuery>,
 ) -> Reply<Vec<BlogAnswer>> {
-    Ok(known.answer_reader(answers(&app, app.notes.hot(query.number(), reader, now).await?)?))
+    answers(&app, app.notes.hot(query.number(), reader, now).await?)
 }
 
 async fn of_me(
