@@ -277,8 +277,14 @@ pub fn remove_unused_mall(dir: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     };
-    for file in ["mall.sqlite", "mall.sqlite-wal", "mall.sqlite-shm", "lock"] {
-        gone(fs::remove_file(dir.join(file)))?;
+    let Ok(entries) = fs::read_dir(dir) else { return Ok(()) };
+    for entry in entries {
+        let entry = entry?;
+        // The database, with the files beside it.
+        let name = entry.file_name();
+        if name == "lock" || name.to_string_lossy().starts_with("mall.sqlite") {
+            gone(fs::remove_file(entry.path()))?;
+        }
     }
     gone(fs::remove_dir_all(dir.join("log")))
 }
