@@ -100,10 +100,10 @@ async fn a_claim_is_an_order_or_dead_but_not_both() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn many_log_ins_at_once_make_one_user_per_phone() {
-    const PHONES: u64 = 300;
+    const PHONES: u32 = 300;
     let w = world::single().await;
     let other = w.other_instance().await;
-    let phone = |number: u64| Phone::parse(&format!("139{number:08}")).unwrap();
+    let phone = |number: u32| Phone::parse(&format!("139{number:08}")).unwrap();
     let mut log_ins = JoinSet::new();
     // Each phone twice at each instance, which meet the phones in opposite orders.
     for number in (0..PHONES).chain(0..PHONES) {
@@ -118,8 +118,8 @@ async fn many_log_ins_at_once_make_one_user_per_phone() {
         }
     }
     let answered: HashSet<UserId> = log_ins.join_all().await.into_iter().collect();
-    assert_eq!(answered.len() as u64, PHONES);
-    let page = Page::new(1, 2 * PHONES as u32);
+    assert_eq!(answered.len(), PHONES as usize);
+    let page = Page::new(1, 2 * PHONES);
     let users = w.storage.people.users.list(&UserFilter::default(), page).await.unwrap();
     assert_eq!(users.iter().map(|user| user.id).collect::<HashSet<_>>(), answered);
 }
