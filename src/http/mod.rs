@@ -35,7 +35,7 @@ pub use router::{SeparateSites, Site, SiteOptions, separate_sites, site};
 pub use server::address_rate_limit::AddressRateLimit;
 pub use server::arrival::Arrives;
 pub use server::audience::Audience;
-#[cfg(feature = "cli")]
+#[cfg(all(feature = "cli", feature = "production"))]
 pub(crate) use server::backlog::listen;
 pub use server::call_limits::CALL_TIMEOUT;
 pub use server::connection::ConnectionTimeouts;

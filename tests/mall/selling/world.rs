@@ -70,7 +70,7 @@ pub async fn idle() -> World {
 }
 
 pub async fn with_settings(settings: Settings) -> World {
-    open(MallLocation::of_target(env!("CARGO_CRATE_NAME")), settings, NOON, Arc::default()).await
+    Box::pin(open(MallLocation::of_target(env!("CARGO_CRATE_NAME")), settings, NOON, Arc::default())).await
 }
 
 async fn open(ground: MallLocation, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
@@ -158,7 +158,8 @@ impl World {
     /// Stops the mall gracefully, and starts another in the same location, without workers and with a new
     /// gateway.
     pub async fn restart(self) -> Self {
-        self.restart_at(Arc::default()).await
+        // In a box: a mall that opens would fill the stack of a test with many calls.
+        Box::pin(self.restart_at(Arc::default())).await
     }
 
     /// Restarts the mall with an existing gateway.
@@ -167,7 +168,7 @@ impl World {
         self.storage.base.upkeep.close().await.unwrap();
         let (ground, settings, now) = (self.ground.take().unwrap(), self.settings.clone(), self.now());
         drop(self);
-        let world = open(ground, settings, now, gateway).await;
+        let world = Box::pin(open(ground, settings, now, gateway)).await;
         world.sales.load(now).await.unwrap();
         deadlines::restore(&*world.storage.selling.deadlines, &*world.storage.selling.orders, None)
             .await
