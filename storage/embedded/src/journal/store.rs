@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use mallbox_storage::{Claim, Durability};
 
@@ -83,6 +84,9 @@ pub(crate) struct Store {
     durability: Durability,
 }
 
+/// How long a locked store is waited for.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 /// sled's cache is small: the log's contents are short-lived, and the mall keeps its own copy of everything
 /// it looks up.
 const CACHE_BYTES: u64 = 32 << 20;
@@ -164,12 +168,12 @@ impl Store {
     fn open_generation(log_dir: &Path, generation: u64, durability: Durability) -> Result<Self, StoreFault> {
         let dir = generation_dir(log_dir, generation);
         guarded(|| {
-            let db = sled::Config::new()
+            let config = sled::Config::new()
                 .path(&dir)
                 .mode(sled::Mode::HighThroughput)
                 .cache_capacity(CACHE_BYTES)
-                .flush_every_ms(None)
-                .open()?;
+                .flush_every_ms(None);
+            let db = open_unlocked(&config)?;
             let claims = db.open_tree("claims")?;
             let entries = db.open_tree("entries")?;
             let file = File::open(dir.join("db"))?;
@@ -319,6 +323,24 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, StoreFault>) -> Result<T, StoreFa
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         Err(StoreFault::Panic(text.unwrap_or_else(|| "no message".to_owned())))
     })
+}
+
+/// Opens a store, and waits a moment if it is locked. No other process has the directory open, but a child of
+/// this one holds the lock of a store just closed until it runs its own program.
+fn open_unlocked(config: &sled::Config) -> Result<sled::Db, StoreFault> {
+    let began = Instant::now();
+    loop {
+        let fault = match config.open() {
+            Ok(db) => return Ok(db),
+            Err(error) => StoreFault::from(error),
+        };
+        // sled hides the kind of the error in a text.
+        let is_locked = fault.refusal().is_some_and(|refusal| refusal.kind() == ErrorKind::WouldBlock);
+        if !is_locked || began.elapsed() >= LOCK_WAIT {
+            return Err(fault);
+        }
+        std::thread::sleep(LOCK_PAUSE);
+    }
 }
 
 pub(crate) fn sync_all(path: &Path) -> io::Result<()> {

@@ -153,3 +153,20 @@ async fn a_log_that_has_grown_moves_to_a_new_store_when_nobody_buys() {
     assert_eq!(orders(&recovered), (0..60).collect::<Vec<_>>());
     assert_eq!(recovered.content.entries.len(), 40_000);
 }
+
+/// A child process of a test held the lock of a store just closed, and the start was refused.
+#[tokio::test]
+async fn a_store_that_is_locked_for_a_moment_is_waited_for() {
+    let dir = TempDir::new().unwrap();
+    let world = start(&log_dir(&dir), &LogEvidence::default());
+    write(&world.journal, 0..10).await;
+    let witness = world.close();
+    let held = std::fs::File::open(log_dir(&dir).join("store-1/db")).unwrap();
+    held.lock().unwrap();
+    let holder = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        drop(held);
+    });
+    assert_eq!(orders(&find(&log_dir(&dir), &witness).unwrap()).len(), 10);
+    holder.join().unwrap();
+}
