@@ -42,7 +42,7 @@ impl UserBatches {
     ) -> Result<User, StoreError> {
         let wanted = NewUser { phone: phone.clone(), nick_name: nick_name.to_owned(), now };
         let user = match self.find_or_create.call(wanted.clone()).await {
-            Err(error) if is_of_a_row(&error) => FindOrCreate(self.database.clone()).alone(wanted).await?,
+            Err(error) if is_of_a_row(&error) => alone(FindOrCreate(self.database.clone()), wanted).await?,
             outcome => outcome?,
         };
         // Created, and deleted before it was read.
@@ -53,10 +53,18 @@ impl UserBatches {
 
     pub(super) async fn get(&self, user: UserId) -> Result<Option<User>, StoreError> {
         match self.get.call(user).await {
-            Err(error) if is_of_a_row(&error) => Get(self.database.clone()).alone(user).await,
+            Err(error) if is_of_a_row(&error) => alone(Get(self.database.clone()), user).await,
             outcome => outcome,
         }
     }
+}
+
+/// Makes a call for one caller.
+async fn alone<C: BatchCall<Outcome = Option<User>>>(
+    call: C,
+    item: C::Item,
+) -> Result<Option<User>, StoreError> {
+    Ok(call.call(vec![item]).await?.pop().flatten())
 }
 
 /// Returns whether a row may be at fault, which need not be the row of every caller in the batch.
@@ -73,12 +81,6 @@ struct NewUser {
 }
 
 struct FindOrCreate(Database);
-
-impl FindOrCreate {
-    async fn alone(&self, wanted: NewUser) -> Result<Option<User>, StoreError> {
-        Ok(self.call(vec![wanted]).await?.pop().flatten())
-    }
-}
 
 #[async_trait]
 impl BatchCall for FindOrCreate {
@@ -141,12 +143,6 @@ async fn create(conn: &mut Conn, users: &[&NewUser]) -> Result<HashMap<String, U
 }
 
 struct Get(Database);
-
-impl Get {
-    async fn alone(&self, user: UserId) -> Result<Option<User>, StoreError> {
-        Ok(self.call(vec![user]).await?.pop().flatten())
-    }
-}
 
 #[async_trait]
 impl BatchCall for Get {
