@@ -80,11 +80,13 @@ fn main() -> anyhow::Result<()> {
     ensure!((1..=40).contains(&options.rounds), "--rounds: 1 to 40, since a user has at most 50 sessions");
     ensure!((2..1_000).contains(&options.connections), "--connections: 2 to 999");
     let calls = [options.log_ins, options.passwords, options.reads];
-    let is_enough = |count: &usize| *count >= SEQUENTIAL_SHARE;
-    ensure!(is_enough(&calls[0]) && is_enough(&calls[2]), "at least {SEQUENTIAL_SHARE} log-ins and reads");
-    ensure!(is_enough(&calls[1]) || calls[1] == 0, "--passwords: 0, or at least {SEQUENTIAL_SHARE}");
-    ensure!(options.log_ins <= 1_000_000, "--log-ins: at most 1,000,000");
     let [log_ins, passwords, reads] = calls;
+    ensure!(log_ins.min(reads) >= SEQUENTIAL_SHARE, "at least {SEQUENTIAL_SHARE} log-ins and reads");
+    ensure!(
+        passwords == 0 || passwords >= SEQUENTIAL_SHARE,
+        "--passwords: 0, or at least {SEQUENTIAL_SHARE}"
+    );
+    ensure!(log_ins <= 1_000_000, "--log-ins: at most 1,000,000");
     let parallel = Counts { log_ins, passwords, reads };
     let [log_ins, passwords, reads] = calls.map(|count| count / SEQUENTIAL_SHARE);
     let sequential = Counts { log_ins, passwords, reads };

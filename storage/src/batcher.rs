@@ -77,8 +77,15 @@ impl<C: BatchCall> Batcher<C> {
             let writing = Writing { batcher: Arc::clone(self), has_ended: false };
             self.call.runtime().spawn(writing.run());
         }
-        let gone = || StoreError::Unavailable { op: C::OP, source: "the batch was given up".into() };
-        answered.await.map_err(|_| gone())?
+        answered.await.map_err(|_| given_up(C::OP))?
+    }
+
+    /// Makes the call for one item alone, after a batch that may have failed because of another item.
+    ///
+    /// # Errors
+    /// The error of the call.
+    pub async fn alone(&self, item: C::Item) -> Result<C::Outcome, StoreError> {
+        self.call.call(vec![item]).await?.pop().ok_or_else(|| given_up(C::OP))
     }
 
     /// Takes the next batch; `None` ends the writing.
@@ -95,6 +102,10 @@ impl<C: BatchCall> Batcher<C> {
         // The order of the callers is kept: the rest moves to the front.
         (number > 0).then(|| state.waiting.drain(..number).collect())
     }
+}
+
+fn given_up(op: &'static str) -> StoreError {
+    StoreError::Unavailable { op, source: "the batch was given up".into() }
 }
 
 /// The task that writes until nothing waits. If the task ends early, by a panic, the waiting callers fail and

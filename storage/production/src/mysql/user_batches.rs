@@ -19,7 +19,6 @@ use super::user_rows::{by_ids, by_phones};
 
 /// Batches of a mall's users.
 pub(super) struct UserBatches {
-    database: Database,
     find_or_create: Arc<Batcher<FindOrCreate>>,
     get: Arc<Batcher<Get>>,
 }
@@ -27,7 +26,6 @@ pub(super) struct UserBatches {
 impl UserBatches {
     pub(super) fn new(database: &Database) -> Self {
         Self {
-            database: database.clone(),
             find_or_create: Batcher::new(FindOrCreate(database.clone())),
             get: Batcher::new(Get(database.clone())),
         }
@@ -42,7 +40,7 @@ impl UserBatches {
     ) -> Result<User, StoreError> {
         let wanted = NewUser { phone: phone.clone(), nick_name: nick_name.to_owned(), now };
         let user = match self.find_or_create.call(wanted.clone()).await {
-            Err(error) if is_of_a_row(&error) => alone(FindOrCreate(self.database.clone()), wanted).await?,
+            Err(error) if is_of_a_row(&error) => self.find_or_create.alone(wanted).await?,
             outcome => outcome?,
         };
         // Created, and deleted before it was read.
@@ -53,18 +51,10 @@ impl UserBatches {
 
     pub(super) async fn get(&self, user: UserId) -> Result<Option<User>, StoreError> {
         match self.get.call(user).await {
-            Err(error) if is_of_a_row(&error) => alone(Get(self.database.clone()), user).await,
+            Err(error) if is_of_a_row(&error) => self.get.alone(user).await,
             outcome => outcome,
         }
     }
-}
-
-/// Makes a call for one caller.
-async fn alone<C: BatchCall<Outcome = Option<User>>>(
-    call: C,
-    item: C::Item,
-) -> Result<Option<User>, StoreError> {
-    Ok(call.call(vec![item]).await?.pop().flatten())
 }
 
 /// Returns whether a row may be at fault, which need not be the row of every caller in the batch.
