@@ -60,13 +60,13 @@ pub(super) fn check(
         opened => Some(opened.map_err(|error| refused(path, error))?),
     };
     let noted = witness.as_ref().and_then(|(_, noted)| *noted);
+    let directory_ns = FileMark::of(path).map_err(|error| refused(path, error))?.directory_ns;
     let wal = inspect(&beside(path, "-wal"), path, noted.as_ref()).map_err(|error| refused(path, error))?;
     if let Some(wal) = &wal {
         found.is_wal_accepted = check_wal(path, wal, accepted)?;
         found.is_suspect = found.is_wal_accepted;
         found.commits = wal.commits;
     }
-    found.witness = witness;
     let to_check = ToCheck { path, durability, wal: wal.as_ref(), noted, accepted, has_room };
     match check_pages(&to_check) {
         Ok(checked) => {
@@ -79,9 +79,28 @@ pub(super) fn check(
             remove(path, CHECKSUMS).map_err(|error| refused(path, error))?
         }
         Err(Fault::Io(error)) => return Err(refused(path, error)),
-        Err(Fault::Open(error)) => return Err(error),
+        Err(Fault::Open(error)) => {
+            if let Some((file, Some(noted))) = witness {
+                stay_unchanged(path, file, &noted, directory_ns);
+            }
+            return Err(error);
+        }
     }
+    found.witness = witness;
     Ok(found)
+}
+
+/// Notes the directory as it is after a refusal. Otherwise the files written by this start would count as
+/// those of another program at the next one, which would take over the damage.
+fn stay_unchanged(path: &Path, mut file: WitnessFile, noted: &Witness, directory_ns: i64) {
+    if noted.file.directory_ns != directory_ns {
+        return;
+    }
+    let noted =
+        |now: FileMark| Witness { file: FileMark { directory_ns: now.directory_ns, ..noted.file }, ..*noted };
+    if let Err(error) = FileMark::of(path).and_then(|now| file.note(&noted(now))) {
+        tracing::warn!(%error, "could not note the refused start: the next one may take damage for a change");
+    }
 }
 
 /// Repairs the `-wal` file, or returns the refusal of a damaged one. Returns whether

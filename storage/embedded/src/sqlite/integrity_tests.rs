@@ -219,6 +219,23 @@ async fn flipped_bits_of_rows_passed_unnoticed() {
     }
 }
 
+/// The files that a refused start writes made the next one call the damage another program's change.
+#[tokio::test]
+async fn a_second_start_took_over_the_damage_that_the_first_refused() {
+    let left = Left::make(true).await;
+    // Notes the marks of these files, rather than of those that were copied.
+    left.open(None).unwrap().close(true).await.unwrap();
+    left.change("a.sqlite", |bytes| {
+        let at = bytes.windows(11).position(|text| text == b"payment 17 ").unwrap();
+        bytes[at + 8..at + 10].copy_from_slice(b"99");
+    });
+    for _ in 0..3 {
+        assert_eq!(left.refusal().1, Some(1));
+    }
+    let database = left.open(Some(1)).unwrap();
+    assert_eq!(database.read_blocking("rows", rows).unwrap(), 39);
+}
+
 /// A change of one bit by another program must not be undone as a flipped bit.
 #[tokio::test]
 async fn changes_by_another_program_are_taken_over() {
