@@ -73,6 +73,8 @@ const LINES: &[(&str, i32, &str)] = &[
     ("serve --data {new} --api-prefix //api", 2, "'//api'"),
     ("serve --data {new} --web {new}", 2, "--web {new}: no such directory"),
     ("serve --data {new} --web {file}", 2, "--web {file}: no such directory"),
+    ("serve --data {new} --alert-url http://x", 2, "beyond this machine, URLs must begin with https://"),
+    ("serve --data {new} --alert-url pager", 2, "expected --alert-url with a URL like"),
     ("serve --data {new} --sms ftp://x", 2, "URLs must begin with https:// or http://"),
     ("serve --data {new} --sms http://x", 2, "beyond this machine, URLs must begin with https://"),
     ("serve --data {new} --sms http://", 2, "or http://127.0.0.1:9000/sms"),

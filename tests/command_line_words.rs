@@ -336,6 +336,7 @@ fn the_printed_example_is_a_file_that_serves() {
             "#trusted-proxy = \"CIDR\"" => "trusted-proxy = ['10.0.0.0/8', '::1']\n".to_owned(),
             "#endpoint-limit = \"LIMIT\"" => "endpoint-limit = ['GET /shop/{id}=100']\n".to_owned(),
             "#shared-network = \"CIDR\"" => "shared-network = ['203.0.113.0/24']\n".to_owned(),
+            "#alert-url = \"URL\"" => "alert-url = 'http://127.0.0.1:9'\n".to_owned(),
             "#payment-url = \"URL\"" => "payment-url = 'http://127.0.0.1:9'\n".to_owned(),
             "#payment-secret = \"SECRET\"" => "payment-secret = '0123456789abcdef'\n".to_owned(),
             "#challenge-verify-url = \"URL\"" => "challenge-verify-url = 'http://127.0.0.1:9'\n".to_owned(),

@@ -67,6 +67,7 @@ fn the_manual_shows_the_check_of_the_example() {
 fn help_shows_neither_urls_nor_secrets_of_services() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
     command.args(["serve", "--help"]).env("MALLBOX_SMS", "http://localhost/?key=k3p9").env(SECRET, "s3cr3t");
+    command.env("MALLBOX_ALERT_URL", "http://localhost/?key=k3p9").env("MALLBOX_ALERT_SECRET", "s3cr3t");
     command.env("MALLBOX_CHALLENGE_VERIFY_URL", "http://localhost/?key=k3p9");
     command.env("MALLBOX_CHALLENGE_SECRET", "s3cr3t");
     let help = String::from_utf8(command.output().unwrap().stdout).unwrap();

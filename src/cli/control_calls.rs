@@ -201,6 +201,7 @@ async fn open_beside(place: Place) -> anyhow::Result<RunningMall> {
         // Nobody pays while a command runs.
         http_gateway: None,
         challenge_service: None,
+        alerts: None,
     })
     .await
 }

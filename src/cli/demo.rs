@@ -69,6 +69,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         inbox: Some(inbox),
         http_gateway,
         challenge_service: None,
+        alerts: None,
     };
     running_mall::block_on(async {
         let mall = running_mall::open(plan).await?;

@@ -47,6 +47,8 @@ pub(super) enum UsageError {
     InFile(PathBuf, ConfigFileError),
     /// `--sms` is neither `console` nor a gateway's URL; the cause.
     BadGateway(String),
+    /// --alert-url cannot be used; the cause.
+    BadAlertUrl(String),
     /// Payment mode `webhook` without --payment-url.
     NoPaymentUrl,
     /// --payment-url without --payment-secret.
@@ -216,6 +218,11 @@ impl UsageError {
                 "迁入的订单无法使用--payment webhook：支付网关没有它们的付款。请先选其他方式，再用serve --payment webhook启动",
                 "an import cannot take --payment webhook: the gateway knows no payment of imported orders; choose \
                  another mode, and start serve with --payment webhook afterwards"
+            ),
+            Self::BadAlertUrl(why) => sentence!(
+                l,
+                "--alert-url不合要求：{why}",
+                "expected --alert-url with a URL like https://alerts.example/mall or http://127.0.0.1:9000/: {why}"
             ),
             Self::BadGateway(why) => sentence!(l, "--sms不合要求：{why}", "{why}"),
             Self::NoPhone(text) => {

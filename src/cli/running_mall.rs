@@ -25,6 +25,7 @@ use crate::http::control::Control;
 use crate::http::{App, Audience, Gateway, HostNames, Profile, ServerOptions, SiteOptions};
 use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
+use crate::mall::operator::alerts::AlertReceiver;
 use crate::mall::people::accounts::CodeKey;
 use crate::mall::people::sms::{Inbox, SmsSender};
 use crate::mall::selling::challenge_service::ChallengeService;
@@ -44,6 +45,7 @@ pub(super) struct BootOptions {
     pub(super) inbox: Option<Arc<Inbox>>,
     pub(super) http_gateway: Option<HttpGateway>,
     pub(super) challenge_service: Option<ChallengeService>,
+    pub(super) alerts: Option<AlertReceiver>,
 }
 
 /// An open mall.
@@ -162,6 +164,7 @@ async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow
         payments: Arc::new(Sandbox::default()),
         http_gateway: plan.http_gateway,
         challenge_service: plan.challenge_service,
+        alerts: plan.alerts,
         random: Arc::new(Random::system()),
         code_key: if plan.place.dir().is_some() { CodeKey::Process } else { CodeKey::Database },
     };

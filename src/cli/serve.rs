@@ -7,7 +7,7 @@ use mallbox_storage::PaymentMode;
 use super::listeners::Listeners;
 use super::log;
 use super::mall_directory;
-use super::messages::UsageError;
+use super::messages::{UsageError, render_error};
 use super::output::print;
 use super::payment_gateway;
 use super::running_mall;
@@ -49,6 +49,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     };
     let http_gateway = payment_gateway::of(&config.site)?;
     let challenge_service = config.challenges.service().map_err(UsageError::ChallengeService)?;
+    let alerts = config.alerts.receiver(place.dir()).map_err(UsageError::BadAlertUrl)?;
     log::start(config.site.log_format);
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
     if let Some(same) =
@@ -71,9 +72,16 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         inbox: None,
         http_gateway,
         challenge_service,
+        alerts: alerts.clone(),
     };
     running_mall::block_on(async {
-        let mall = running_mall::open(plan).await?;
+        let mall = match (running_mall::open(plan).await, alerts) {
+            (Err(error), Some(alerts)) => {
+                alerts.report_refused_start(render_error(&error, Language::En)).await;
+                return Err(error);
+            }
+            (opened, _) => opened?,
+        };
         let usual = if config.demo_data { PaymentMode::Sandbox } else { PaymentMode::Counter };
         mall.choose_payment(&config.site, usual).await?;
         let hosts = match config.site.host.as_slice() {

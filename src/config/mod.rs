@@ -1,5 +1,6 @@
 //! Start-up configuration: flags override environment variables, which override the configuration file.
 
+mod alert;
 mod challenge;
 mod file;
 mod limits;
@@ -22,6 +23,7 @@ use crate::place::Place;
 
 use self::values::network;
 
+pub use alert::AlertConfig;
 pub use challenge::{ChallengeChoice, ChallengeConfig, ChallengeConfigError};
 pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;
@@ -78,6 +80,9 @@ pub struct ServeConfig {
     /// x-mallbox-signature. Better put the secret into the environment variable than on the command line.
     #[arg(long, env = "MALLBOX_SMS_SECRET", hide_env_values = true, value_name = "SECRET")]
     pub sms_secret: Option<HiddenText>,
+    /// Alerts.
+    #[command(flatten)]
+    pub alerts: AlertConfig,
     /// The external challenge service of guarded sales.
     #[command(flatten)]
     pub challenges: ChallengeConfig,

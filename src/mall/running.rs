@@ -16,6 +16,7 @@ use super::base::{AuditLog, Clock, Context, IMPORTED, Random, Settings};
 use super::catalogue::refresh_caches::RefreshCaches;
 use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
+use super::operator::alerts::{AlertReceiver, PostAlerts};
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
     ArchiveAdmin, ClaimGatewayAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin,
@@ -56,6 +57,8 @@ pub struct Dependencies {
     pub http_gateway: Option<HttpGateway>,
     /// The external service that gives challenges of guarded sales.
     pub challenge_service: Option<ChallengeService>,
+    /// Where the mall posts its state, if anywhere.
+    pub alerts: Option<AlertReceiver>,
     /// Source of codes and tokens.
     pub random: Arc<Random>,
     /// Where the key of login codes is kept.
@@ -77,6 +80,7 @@ impl Dependencies {
             payments: Arc::new(Sandbox::default()),
             http_gateway: None,
             challenge_service: None,
+            alerts: None,
             random: Arc::new(Random::seeded(0)),
             code_key: CodeKey::Database,
         }
@@ -182,6 +186,7 @@ impl Mall {
             payments,
             http_gateway,
             challenge_service,
+            alerts,
             random,
             code_key,
         } = means;
@@ -203,6 +208,9 @@ impl Mall {
         chores.extend(retries.chores());
         chores.extend([Feeds::passer(&context), visits.gatherer(), marks::pruner(&context)]);
         chores.push(event_bus::relay(&context, retries.clone(), &events));
+        if let Some(receiver) = alerts {
+            chores.push(Arc::new(PostAlerts::new(&context, &sales, receiver)));
+        }
         if context.clock.is_machines() {
             compare_with_last_run(&context).await?;
             chores.push(Arc::new(StoreLastRun::new(&context)));

@@ -18,6 +18,7 @@ mod customer;
 mod dialogs;
 mod gateway;
 mod guards;
+mod guards_in_time;
 mod harness;
 mod judgement;
 mod kiosk;

@@ -9,9 +9,7 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{
-    CircuitHealth, DeadState, Health as StoreHealth, OrderId, Page, PageFindings, PaymentMode,
-};
+use mallbox_storage::{CircuitHealth, DeadState, Health as StoreHealth, Page, PageFindings, PaymentMode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,6 +19,7 @@ use crate::http::response::json::json_response;
 use crate::mall::base::cache_aside::{CacheEvent, CacheMetrics};
 use crate::mall::base::event_bus::{EventMetrics, SubscriberMetrics};
 use crate::mall::base::retry::RetryQueue;
+use crate::mall::operator::MallState;
 use crate::mall::people::visits::VisitMetrics;
 use crate::mall::selling::challenge_service::{ServiceCounts, WatchedService};
 use crate::mall::selling::order_workers::WorkerMetrics;
@@ -149,28 +148,12 @@ impl Health {
 
     /// Returns whether the mall can sell, and the reasons if not.
     pub(in crate::http) async fn readiness(&self) -> Readiness {
-        let order_log = &self.context.storage.selling.order_log;
-        let ((health, gap), log, payment) =
-            tokio::join!(self.context.health(), order_log.state(), self.context.payment_mode());
-        let settings = &self.context.settings;
-        let mut troubles: Vec<String> = health.troubles().cloned().collect();
-        troubles.extend(log.trouble.filter(|trouble| !troubles.contains(trouble)));
-        if OrderId::day(self.context.now()).is_none() {
-            let text = "the clock is before 2022 or after 2089: order ids cannot be issued; set the clock";
-            troubles.push(text.to_owned());
-        }
-        if log.pending >= settings.max_backlog {
-            troubles
-                .push(format!("{} claims wait for the database: further claims are refused", log.pending));
-        }
-        let jump = self.context.clock.doubt();
-        let wrong_clock: Vec<String> =
-            gap.iter().map(ToString::to_string).chain(jump.iter().map(ToString::to_string)).collect();
-        let away = self.challenge_service.as_ref().filter(|watched| !watched.is_available());
-        let away = away.map(|watched| {
-            let name = watched.service().name();
-            format!("the challenge service {name} is away: sales use the mall's own challenges")
-        });
+        let (state, payment) = tokio::join!(
+            MallState::read(&self.context, self.challenge_service.as_deref()),
+            self.context.payment_mode()
+        );
+        let warnings = state.warnings().cloned().collect();
+        let MallState { health, backlog, troubles, wrong_clock, defects: _ } = state;
         Readiness {
             ready: troubles.is_empty(),
             backend: health.backend,
@@ -181,14 +164,14 @@ impl Health {
                 .collect(),
             circuits: circuits(&health).map(|(server, circuit)| (server, circuit.state.name())).collect(),
             zone: self.context.zone.iana_name().unwrap_or("local").to_owned(),
-            limits: settings.claim_limit.is_some(),
+            limits: self.context.settings.claim_limit.is_some(),
             payment: payment.ok().map(PaymentMode::name),
-            backlog: log.pending,
+            backlog,
             troubles,
             parts: Part::all(health, &wrong_clock),
-            warnings: wrong_clock.into_iter().chain(away).collect(),
+            warnings,
             api: self.prefix.clone(),
-            inbox: settings.inbox,
+            inbox: self.context.settings.inbox,
             version: env!("CARGO_PKG_VERSION"),
         }
     }

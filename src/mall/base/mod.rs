@@ -37,6 +37,7 @@ pub(in crate::mall) mod sparse_log;
 #[cfg(feature = "https")]
 pub(crate) mod tls;
 pub mod wall_time;
+pub(in crate::mall) mod webhook_client;
 mod whole_seconds;
 
 pub use audit::{AuditLog, PendingAction};

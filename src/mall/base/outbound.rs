@@ -6,6 +6,7 @@ use std::error::Error;
 use std::fmt::{self, Write as _};
 use std::net::IpAddr;
 use std::pin::pin;
+use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::Bytes;
@@ -62,6 +63,11 @@ impl OutboundError {
     /// The request may have taken effect.
     fn sent(text: String) -> Self {
         Self { text, is_sent: true }
+    }
+
+    /// No response came within `limit`.
+    pub(in crate::mall) fn late(limit: Duration) -> Self {
+        Self::sent(format!("no response within {} s", limit.as_secs()))
     }
 
     /// Returns whether the request may have taken effect.

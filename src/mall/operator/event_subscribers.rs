@@ -10,7 +10,7 @@ use mallbox_storage::{
 };
 use serde_json::{Value, json};
 
-use crate::mall::base::event_bus::EventWebhook;
+use crate::mall::base::webhook_client::WebhookClient;
 use crate::mall::base::{
     AuditLog, AuditedAction, By, Context, Failure, InputError, Random, Refusal, SubscriberRefusal,
     run_audited,
@@ -187,7 +187,7 @@ impl EventAdmin {
         if !Self::SECRET_LENGTHS.contains(&secret.len()) {
             return Err(InputError::OutOfRange("secret").into());
         }
-        if url.len() > Self::URL_MAX || EventWebhook::new(&url, &secret).is_err() {
+        if url.len() > Self::URL_MAX || WebhookClient::new(&url).is_err() {
             return Err(Refusal::Subscriber(SubscriberRefusal::Url).into());
         }
         Ok(EventTarget::Webhook { url, secret })

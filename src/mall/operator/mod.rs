@@ -1,5 +1,6 @@
 //! The operators' services, and the ledger check. Every action is written to the audit log before execution.
 
+pub mod alerts;
 pub mod archive;
 mod break_glass;
 pub mod claim_gateways;
@@ -8,6 +9,7 @@ pub mod event_subscribers;
 pub mod kiosks;
 pub mod ledger;
 pub mod levels;
+mod mall_state;
 pub mod orders;
 mod overview;
 pub mod reports;
@@ -25,6 +27,7 @@ pub use event_subscribers::EventAdmin;
 pub use kiosks::KioskAdmin;
 pub use ledger::LedgerCheck;
 pub use levels::LevelAdmin;
+pub use mall_state::MallState;
 pub use orders::OrderAdmin;
 pub use overview::{Overview, overview};
 pub use reports::ReportAdmin;

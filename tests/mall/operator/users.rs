@@ -270,6 +270,7 @@ fn means(w: &World) -> Dependencies {
         payments: Arc::new(Sandbox::default()),
         http_gateway: None,
         challenge_service: None,
+        alerts: None,
         random: Arc::new(Random::seeded(8)),
         code_key: CodeKey::Database,
     }

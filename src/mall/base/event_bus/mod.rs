@@ -6,14 +6,12 @@ mod dispatch;
 mod envelope;
 mod metrics;
 mod relay;
-mod webhook;
 mod webhook_work;
 
 use std::sync::Arc;
 
 pub use envelope::EventEnvelope;
 pub use metrics::{EventMetrics, SubscriberMetrics};
-pub(in crate::mall) use webhook::EventWebhook;
 pub(in crate::mall) use webhook_work::webhook_work;
 
 use super::Context;

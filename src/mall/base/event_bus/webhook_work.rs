@@ -4,19 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use hyper::StatusCode;
+use hyper::header::HeaderMap;
 use mallbox_storage::{EventTarget, StoreError, StoredEvent, Subscriber, SubscriberId, Timestamp};
 use parking_lot::Mutex;
 
 use super::envelope::EventEnvelope;
 use super::metrics::EventMetrics;
-use super::webhook::EventWebhook;
 use crate::mall::base::Context;
 use crate::mall::base::retry::{Attempt, RetryPolicy, Segment, SegmentOutcome, Submission, Work};
+use crate::mall::base::webhook_client::WebhookClient;
 
 /// Kind of the tasks.
 pub(super) const KIND: &str = "event-webhook";
 /// Name of the only segment.
 const SEGMENT: &str = "post";
+/// Timeout for connecting, posting and receiving the head of the response together, in real time.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time for which the list of subscribers is used again.
 const SUBSCRIBERS_TTL: Duration = Duration::from_secs(1);
 
@@ -29,7 +33,7 @@ pub(in crate::mall) fn webhook_work(context: &Context, metrics: &Arc<EventMetric
             .into_iter()
             .chain([2, 10, 30, 60, 120, 240].map(minutes))
             .collect(),
-        segment_timeout: EventWebhook::TIMEOUT + Duration::from_secs(1),
+        segment_timeout: REQUEST_TIMEOUT + Duration::from_secs(1),
         ..RetryPolicy::default()
     };
     let post = Post { context: context.clone(), metrics: Arc::clone(metrics), subscribers: Mutex::default() };
@@ -104,15 +108,16 @@ impl Segment for Post {
             Ok(None) => return SegmentOutcome::Passed(Vec::new()),
             Err(error) => return SegmentOutcome::Failed(error.to_string()),
         };
-        let webhook = match EventWebhook::new(&url, &secret) {
-            Ok(webhook) => webhook,
+        let webhook = match WebhookClient::new(&url) {
+            Ok(webhook) => webhook.signed_with(secret),
             Err(error) => return SegmentOutcome::Hopeless(error.to_string()),
         };
-        let posted = webhook.post(&attempt.payload).await;
-        self.metrics.count_request(posted.is_ok());
+        let posted = webhook.post(attempt.payload.to_vec(), HeaderMap::new(), REQUEST_TIMEOUT).await;
+        self.metrics.count_request(posted.as_ref().is_ok_and(StatusCode::is_success));
         match posted {
-            Ok(()) => SegmentOutcome::Passed(Vec::new()),
-            Err(error) => SegmentOutcome::Failed(error),
+            Ok(status) if status.is_success() => SegmentOutcome::Passed(Vec::new()),
+            Ok(status) => SegmentOutcome::Failed(format!("responded with {status}")),
+            Err(error) => SegmentOutcome::Failed(error.to_string()),
         }
     }
 

@@ -5,14 +5,11 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use hyper::header::{HeaderMap, HeaderValue};
-use hyper::{Method, StatusCode};
-use mallbox_storage::Timestamp;
+use hyper::StatusCode;
+use hyper::header::{HeaderName, HeaderValue};
 
 use super::{Sms, SmsError, SmsSender};
-use crate::mall::base::outbound::{Endpoint, OutboundRequest};
-use crate::mall::base::request_signature::{SIGNATURE, SharedSecret, TIMESTAMP, timestamp};
-use crate::mall::{Clock as _, SystemClock};
+use crate::mall::base::webhook_client::WebhookClient;
 
 /// Header with the idempotency key of a code.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -20,11 +17,7 @@ const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// Posts `{"phone":…,"code":…}` to a gateway. Any status of 200 to 299 counts as sent; redirects are not
 /// followed. `Debug` hides the URL, which often contains a key.
 #[derive(Clone, Debug)]
-pub struct Webhook {
-    endpoint: Endpoint,
-    /// Key of the signature; unsigned without.
-    secret: Option<SharedSecret>,
-}
+pub struct Webhook(WebhookClient);
 
 impl Webhook {
     /// Timeout for connecting, posting and receiving the response head together, in real time.
@@ -35,56 +28,32 @@ impl Webhook {
     /// # Errors
     /// [`SmsError`] with a message for the operator, if the URL cannot be used.
     pub fn new(url: &str) -> Result<Self, SmsError> {
-        let endpoint = Endpoint::new(url).map_err(|why| {
+        let client = WebhookClient::new(url).map_err(|why| {
             SmsError::Refused(format!(
                 "expected --sms console or a URL like https://sms.example/send or http://127.0.0.1:9000/sms: {why}"
             ))
         })?;
-        Ok(Self { endpoint, secret: None })
+        Ok(Self(client))
     }
 
     /// Signs every request with `secret`.
     #[must_use]
     pub fn signed_with(self, secret: impl Into<String>) -> Self {
-        Self { secret: Some(SharedSecret::new(secret)), ..self }
+        Self(self.0.signed_with(secret))
     }
-
-    async fn post(&self, key: &str, body: Vec<u8>) -> Result<StatusCode, SmsError> {
-        let mut headers = HeaderMap::new();
-        if let Ok(key) = HeaderValue::try_from(key) {
-            headers.insert(IDEMPOTENCY_KEY, key);
-        }
-        if let Some(secret) = &self.secret {
-            let (time, signature) = signed(secret, &body, SystemClock.now());
-            for (name, value) in [(TIMESTAMP, time), (SIGNATURE, signature)] {
-                let value = HeaderValue::try_from(value).expect("digits and letters are a header's value");
-                headers.insert(name, value);
-            }
-        }
-        let request = OutboundRequest { method: Method::POST, path: self.endpoint.path(), headers, body };
-        let response = self.endpoint.send(request, 0).await;
-        response.map(|response| response.status).map_err(|error| {
-            let text = format!("SMS webhook: {error}");
-            if error.is_sent() { SmsError::InDoubt(text) } else { SmsError::Failed(text) }
-        })
-    }
-}
-
-/// Returns the values of [`TIMESTAMP`] and [`SIGNATURE`] for a body sent `now`.
-fn signed(secret: &SharedSecret, body: &[u8], now: Timestamp) -> (String, String) {
-    let time = timestamp(now);
-    let signature = secret.signature(&[time.as_bytes(), b".", body]);
-    (time, signature)
 }
 
 #[async_trait]
 impl SmsSender for Webhook {
     async fn send(&self, sms: &Sms) -> Result<(), SmsError> {
-        let body =
-            serde_json::json!({ "phone": sms.phone.as_str(), "code": sms.code }).to_string().into_bytes();
-        let status = tokio::time::timeout(Self::TIMEOUT, self.post(&sms.key, body))
-            .await
-            .map_err(|_| SmsError::InDoubt("SMS webhook: no response within a second".to_owned()))??;
+        let body = serde_json::json!({ "phone": sms.phone.as_str(), "code": sms.code });
+        let key = HeaderValue::try_from(&sms.key).ok().map(|key| (IDEMPOTENCY_KEY, key));
+        let headers = key.into_iter().map(|(name, key)| (HeaderName::from_static(name), key)).collect();
+        let posted = self.0.post(body.to_string().into_bytes(), headers, Self::TIMEOUT).await;
+        let status = posted.map_err(|error| {
+            let text = format!("SMS webhook: {error}");
+            if error.is_sent() { SmsError::InDoubt(text) } else { SmsError::Failed(text) }
+        })?;
         let text = || format!("SMS webhook: responded with {status}");
         match status {
             status if status.is_success() => Ok(()),
@@ -103,6 +72,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
+    use crate::mall::base::request_signature::{SIGNATURE, SharedSecret, TIMESTAMP};
 
     fn sms(phone: &str, code: &str) -> Sms {
         let phone = Phone::parse(phone).unwrap();
@@ -178,7 +148,7 @@ mod tests {
     async fn webhook_does_not_wait_for_a_silent_gateway() {
         let (url, _received) = gateway("").await;
         let error = Webhook::new(&url).unwrap().send(&sms("13900000002", "012345")).await.unwrap_err();
-        assert!(matches!(&error, SmsError::InDoubt(text) if text.contains("within a second")), "{error}");
+        assert!(matches!(&error, SmsError::InDoubt(text) if text.contains("within 1 s")), "{error}");
     }
 
     #[tokio::test]
@@ -200,23 +170,10 @@ mod tests {
             let line = head.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
             line.unwrap_or_else(|| panic!("{head}")).to_owned()
         };
-        let seconds: i64 = header(TIMESTAMP).parse().unwrap();
-        let (_, want) = signed(
-            &SharedSecret::new("s3cr3t"),
-            body.as_bytes(),
-            Timestamp::from_millis(seconds * 1_000 + 999),
-        );
+        let time = header(TIMESTAMP);
+        let want = SharedSecret::new("s3cr3t").signature(&[time.as_bytes(), b".", body.as_bytes()]);
         assert_eq!(header(SIGNATURE), want);
         assert!(!head.contains("s3cr3t"), "{head}");
-    }
-
-    #[test]
-    fn a_signature_has_the_form_that_the_manual_describes() {
-        // printf '1795262400.{"a":1}' | openssl dgst -sha256 -hmac s3cr3t
-        let (time, signature) =
-            signed(&SharedSecret::new("s3cr3t"), br#"{"a":1}"#, Timestamp::from_millis(1_795_262_400_123));
-        assert_eq!(time, "1795262400");
-        assert_eq!(signature, "sha256=b43206863821364532d53b0862c6d9e4af49ef0654d90f05e32738d4d12b0353");
     }
 
     #[cfg(feature = "https")]
@@ -257,7 +214,7 @@ mod tests {
         let mut roots = RootCertStore::empty();
         roots.add(pem("ca.crt")).unwrap();
         let trusting = TlsClient::trusting(roots).zip(server_name("127.0.0.1"));
-        let proven = Webhook { endpoint: unproven.endpoint.trusting(trusting.unwrap()), ..unproven };
+        let proven = Webhook(unproven.0.trusting(trusting.unwrap()));
         proven.send(&sms("13900000002", "012345")).await.unwrap();
     }
 
