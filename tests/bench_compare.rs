@@ -134,6 +134,30 @@ fn a_directory_has_every_workload_and_loses_nothing_by_a_kill() {
 }
 
 #[test]
+fn a_single_read_is_compared_with_a_bare_handler() {
+    let bench = Bench::new();
+    let calls = "sale-page,hot-notes,shops-nearby,shop";
+    let ended = bench.run(&["directory", "--workload", calls, "--no-kill"]);
+    assert!(ended.is_fine, "{}", ended.text);
+    for workload in ["shop", "shops nearby", "hot notes", "sale page"] {
+        let run = ended.run("directory", workload);
+        assert!(run["answers"]["accepted"].as_u64().unwrap() > 0, "{run}");
+        assert!(run["ceiling_per_s"]["before"].as_f64().unwrap() > 0.0, "{run}");
+        assert!(run["cost"]["cpu_ratio"].as_f64().unwrap() > 0.0, "{run}");
+        assert_eq!(
+            (&run["answers"]["rejected"], &run["answers"]["refused"]),
+            (&0.into(), &0.into()),
+            "{run}"
+        );
+    }
+    assert!(
+        ended.text.contains("% of the bare handler") && ended.text.contains("CPU ratio"),
+        "{}",
+        ended.text
+    );
+}
+
+#[test]
 fn a_mall_of_others_that_oversells_is_named() {
     let (bench, mall) = (
         Bench::new(),

@@ -25,6 +25,10 @@ export function workloadText(workload) {
     case "flash sale": return t("秒杀", "flash sale");
     case "sold out": return t("售罄之后", "sold out");
     case "browse": return t("浏览", "browse");
+    case "shop": return t("店铺页", "shop");
+    case "shops nearby": return t("附近店铺", "shops nearby");
+    case "hot notes": return t("热门笔记", "hot notes");
+    case "sale page": return t("秒杀页", "sale page");
     case "feed": return t("关注流", "feed");
     case "sign-in morning": return t("早晨签到", "sign-in morning");
     case "mixed day": return t("平常的一天", "mixed day");

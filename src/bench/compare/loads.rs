@@ -7,13 +7,13 @@ use mallbox_storage::Timestamp;
 
 use super::settings::CompareBench;
 use super::subject::{Subject, scarce_units};
-use super::visits::{BROWSE, DAY, FEED, Habit, VisitorScript, Visitors};
+use super::visits::{BROWSE, DAY, FEED, Habit, Request, VisitorScript, Visitors};
 use super::workload::Workload;
 use crate::bench::ceiling::{self, Ceiling};
 use crate::bench::drive::{Arrivals, Driven, ShownProgress, drive, load_of, progress_bar};
 use crate::bench::load::{self, Exchanged, Progress, Report};
 use crate::bench::numbers::count;
-use crate::bench::result::{Books, Ceilings, Run};
+use crate::bench::result::{Books, Ceilings, Cost, Run};
 use crate::bench::run_record::{run_record, timeline};
 use crate::bench::rush::{ClaimOutcomes, Claims};
 use crate::bench::watch::MetricsSampler;
@@ -41,11 +41,30 @@ pub(super) fn measure(
         Workload::FlashSale => return flash_sale(bench, subject, place),
         Workload::SoldOut => return sold_out(bench, subject, place),
         Workload::Browse => BROWSE,
+        Workload::Shop => Habit::Single(Request::Shop),
+        Workload::Nearby => Habit::Single(Request::Nearby),
+        Workload::HotNotes => Habit::Single(Request::HotNotes),
+        Workload::SalePage => Habit::Single(Request::SalePage),
         Workload::Feed => FEED,
         Workload::SignIns => Habit::Morning,
         Workload::MixedDay => DAY,
     };
-    visits(bench, subject, place, habit, now)
+    if workload.has_ceiling() {
+        single_read(bench, subject, place, habit, now)
+    } else {
+        visits(bench, subject, place, habit, now)
+    }
+}
+
+/// Runs a load between two measurements of the ceiling.
+fn between_ceilings<T>(
+    bench: &CompareBench,
+    load: impl FnOnce() -> anyhow::Result<T>,
+) -> anyhow::Result<(T, Ceiling)> {
+    let before = ceiling::measure(&bench.generator, bench.span)?;
+    let done = load()?;
+    let after = ceiling::measure(&bench.generator, bench.span)?;
+    Ok((done, Ceiling { before, after }))
 }
 
 /// Measures claims on sales with units enough, between two measurements of the ceiling.
@@ -56,14 +75,13 @@ fn flash_sale(
 ) -> anyhow::Result<Measured> {
     let crowd = &subject.mall.crowd;
     let claims = Claims::new(Arc::clone(&crowd.tokens), subject.flash_sales());
-    let before = ceiling::measure(&bench.generator, bench.span)?;
-    let sampler = MetricsSampler::start(subject.mall.addresses.clone());
     let arrivals = Arrivals::ClosedFor(bench.span);
-    let (driven, spent) = subject
-        .spend(|| drive(&bench.generator, &subject.mall.addresses, &claims, &arrivals, "flash sale"))?;
-    let samples = sampler.stop();
-    let after = ceiling::measure(&bench.generator, bench.span)?;
-    let ceiling = Ceiling { before, after };
+    let ((driven, spent, samples), ceiling) = between_ceilings(bench, || {
+        let sampler = MetricsSampler::start(subject.mall.addresses.clone());
+        let (driven, spent) = subject
+            .spend(|| drive(&bench.generator, &subject.mall.addresses, &claims, &arrivals, "flash sale"))?;
+        Ok((driven, spent, sampler.stop()))
+    })?;
     let Driven { outcomes, report, unknown, .. } = driven;
     check_success(&outcomes, unknown.as_ref())?;
     let run = Run {
@@ -94,6 +112,26 @@ fn sold_out(
     };
     let run = Run { books, ..spent.add_to(run_record(place, &outcomes, &report), &report) };
     Ok(Measured { run, ceiling: None, report, unknown })
+}
+
+/// Measures one call that only reads, between two measurements of the ceiling.
+fn single_read(
+    bench: &CompareBench,
+    subject: &Subject,
+    place: (String, &'static str, usize),
+    habit: Habit,
+    now: Timestamp,
+) -> anyhow::Result<Measured> {
+    let (measured, ceiling) = between_ceilings(bench, || visits(bench, subject, place, habit, now))?;
+    let Measured { run, report, unknown, .. } = measured;
+    let cpu_ratio = run.cost.cpu_us_per_operation.and_then(|cpu_us| ceiling.cpu_ratio(cpu_us));
+    let run = Run {
+        ceiling_per_s: Some(Ceilings::rates(ceiling)),
+        ceiling_cpu_us: Ceilings::cpu(ceiling),
+        cost: Cost { cpu_ratio, ..run.cost },
+        ..run
+    };
+    Ok(Measured { run, ceiling: Some(ceiling), report, unknown })
 }
 
 fn visits(

@@ -143,8 +143,9 @@ fn leave_out_missing(bench: &mut CompareBench, recording: &mut Recording) -> any
 
 /// Returns how long the bench will take, roughly.
 fn estimate(bench: &CompareBench) -> Duration {
-    // The flash sale has a ceiling before and after.
-    let spans = bench.workloads.len() + if bench.has(Workload::FlashSale) { 2 } else { 0 };
+    // A ceiling is measured before and after.
+    let spans: usize =
+        bench.workloads.iter().map(|workload| if workload.has_ceiling() { 3 } else { 1 }).sum();
     let measured = bench.span * u32::try_from(spans).unwrap_or(u32::MAX);
     let of = |system: &ComparedSystem| match system {
         ComparedSystem::Directory(_) => measured + BESIDE_EMBEDDED,

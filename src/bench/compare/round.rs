@@ -10,6 +10,7 @@ use super::kill;
 use super::loads::{self, Measured};
 use super::settings::{CompareBench, ComparedSystem};
 use super::subject::Subject;
+use super::table::cpu_ratio;
 use super::workload::Workload;
 use crate::bench::ceiling::Ceiling;
 use crate::bench::load::Report;
@@ -136,8 +137,7 @@ fn print_line(measured: &Measured) {
         .map(|ceiling| format!(", {:.0} % of the bare handler", ceiling.percent(main)))
         .unwrap_or_default();
     let cpu = run.cost.cpu_us_per_operation.map(|cpu| format!(", CPU {cpu:.1} µs each")).unwrap_or_default();
-    let times =
-        run.cost.cpu_ratio_persisted.map(|ratio| format!(", CPU ratio {ratio:.2}")).unwrap_or_default();
+    let times = cpu_ratio(run).map(|ratio| format!(", CPU ratio {ratio:.2}")).unwrap_or_default();
     println!(
         "{:16} {:>12}{persisted}{ceiling}; {}{cpu}{times}",
         run.workload,

@@ -23,6 +23,7 @@ pub(super) enum Request {
     Shop,
     Nearby,
     HotNotes,
+    SalePage,
     Feed,
     Like,
     SignIn,
@@ -48,6 +49,8 @@ type Mix = &'static [(u32, Request)];
 pub(super) enum Habit {
     /// Requests at random, without end.
     Mixed(Mix),
+    /// One request, without end.
+    Single(Request),
     /// Each user signs in and looks at the streak, once.
     Morning,
 }
@@ -117,7 +120,7 @@ impl VisitorScript {
     /// Returns the next request; `None` at the end.
     fn next(&mut self, last: Option<Visit>) -> Option<Visit> {
         let users = self.visitors.users.tokens.len();
-        let mix = match (self.visitors.habit, last) {
+        let request = match (self.visitors.habit, last) {
             (Habit::Morning, Some(Visit { request: Request::SignIn, user, .. })) => {
                 return Some(Visit { request: Request::Streak, user, sale: None });
             }
@@ -125,9 +128,9 @@ impl VisitorScript {
                 let user = self.visitors.next_number();
                 return (user < users).then_some(Visit { request: Request::SignIn, user, sale: None });
             }
-            (Habit::Mixed(mix), _) => mix,
+            (Habit::Mixed(mix), _) => self.draw(mix),
+            (Habit::Single(request), _) => request,
         };
-        let request = self.draw(mix);
         let readers = &self.visitors.users.content.readers;
         Some(match request {
             Request::Feed if !readers.is_empty() => {
@@ -170,6 +173,10 @@ impl VisitorScript {
                 let mut near = |centre: f64| centre + self.rng.random_range(-0.02..0.02);
                 let (x, y) = (near(TOWN.0), near(TOWN.1));
                 write!(buffer, "GET /api/shop/of/type?typeId={kind}&current=1&x={x}&y={y}")
+            }
+            Request::SalePage => {
+                let sale = visitors.sales.get(any(&mut self.rng, visitors.sales.len()));
+                write!(buffer, "GET /api/sale/{}/page", sale.map_or(1, |sale| sale.get()))
             }
             Request::HotNotes => write!(buffer, "GET /api/blog/hot?current=1"),
             Request::Feed => {

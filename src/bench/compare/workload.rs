@@ -11,6 +11,14 @@ pub enum Workload {
     SoldOut,
     /// Shops, shops nearby, and the most liked notes.
     Browse,
+    /// The page of a shop alone.
+    Shop,
+    /// Shops nearby alone.
+    Nearby,
+    /// The most liked notes alone.
+    HotNotes,
+    /// The page of a sale alone.
+    SalePage,
     /// The notes of followed authors.
     Feed,
     /// Every user signs in and looks at the streak.
@@ -21,8 +29,29 @@ pub enum Workload {
 
 impl Workload {
     /// All workloads, in the order of a round.
-    pub const ALL: [Self; 6] =
-        [Self::Browse, Self::Feed, Self::SignIns, Self::MixedDay, Self::FlashSale, Self::SoldOut];
+    pub const ALL: [Self; 10] = [
+        Self::Browse,
+        Self::Shop,
+        Self::Nearby,
+        Self::HotNotes,
+        Self::SalePage,
+        Self::Feed,
+        Self::SignIns,
+        Self::MixedDay,
+        Self::FlashSale,
+        Self::SoldOut,
+    ];
+
+    /// Returns whether the workload is a single call that only reads. Runs only if asked for.
+    #[must_use]
+    pub const fn is_single_read(self) -> bool {
+        matches!(self, Self::Shop | Self::Nearby | Self::HotNotes | Self::SalePage)
+    }
+
+    /// Returns whether a bare handler is measured before and after.
+    pub(super) const fn has_ceiling(self) -> bool {
+        matches!(self, Self::FlashSale) || self.is_single_read()
+    }
 
     /// Returns the name in results.
     #[must_use]
@@ -31,6 +60,10 @@ impl Workload {
             Self::FlashSale => "flash sale",
             Self::SoldOut => SOLD_OUT,
             Self::Browse => "browse",
+            Self::Shop => "shop",
+            Self::Nearby => "shops nearby",
+            Self::HotNotes => "hot notes",
+            Self::SalePage => "sale page",
             Self::Feed => "feed",
             Self::SignIns => "sign-in morning",
             Self::MixedDay => "mixed day",

@@ -31,7 +31,7 @@ pub struct Compare {
     /// Redis and a MariaDB of their own, with their data below the current directory.
     #[arg(value_name = "SYSTEM")]
     systems: Vec<SystemName>,
-    /// Only these workloads; default: all.
+    /// Only these workloads; default: browse, feed, sign-in-morning, mixed-day, flash-sale and sold-out.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     workload: Vec<WorkloadName>,
     /// One round of a second each with few users, for a first look: no interval can be given.
@@ -99,6 +99,14 @@ enum SystemName {
 enum WorkloadName {
     /// Shops, shops nearby, the most liked notes.
     Browse,
+    /// The page of a shop alone, beside a bare handler.
+    Shop,
+    /// Shops nearby alone, beside a bare handler.
+    ShopsNearby,
+    /// The most liked notes alone, beside a bare handler.
+    HotNotes,
+    /// The page of a sale alone, beside a bare handler.
+    SalePage,
     /// The notes of followed authors.
     Feed,
     /// Every user signs in and looks at the streak.
@@ -158,7 +166,10 @@ impl Compare {
     /// Returns the workloads in the order of a round.
     fn workloads(&self) -> Vec<Workload> {
         let is_asked_for = |workload: &Workload| {
-            self.workload.is_empty() || self.workload.iter().any(|name| name.workload() == *workload)
+            if self.workload.is_empty() {
+                return !workload.is_single_read();
+            }
+            self.workload.iter().any(|name| name.workload() == *workload)
         };
         Workload::ALL.into_iter().filter(is_asked_for).collect()
     }
@@ -183,6 +194,10 @@ impl WorkloadName {
     fn workload(self) -> Workload {
         match self {
             Self::Browse => Workload::Browse,
+            Self::Shop => Workload::Shop,
+            Self::ShopsNearby => Workload::Nearby,
+            Self::HotNotes => Workload::HotNotes,
+            Self::SalePage => Workload::SalePage,
             Self::Feed => Workload::Feed,
             Self::SignInMorning => Workload::SignIns,
             Self::MixedDay => Workload::MixedDay,
