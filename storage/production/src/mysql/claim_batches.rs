@@ -51,8 +51,8 @@ async fn put(conn: &mut Conn, batch: &ClaimBatch) -> Result<bool, MysqlError> {
         }
     } else {
         let sql = "UPDATE claim_batches SET revision = ?, outcomes = ?, is_finished = ?
-                   WHERE gateway_id = ? AND request = ? AND revision = ? AND is_finished = 0";
-        execute(conn, sql, (revision, outcomes, is_finished, gateway, request, revision - 1)).await?
+                   WHERE gateway_id = ? AND request = ? AND revision + 1 = ? AND is_finished = 0";
+        execute(conn, sql, (revision, outcomes, is_finished, gateway, request, revision)).await?
     };
     Ok(stored > 0)
 }

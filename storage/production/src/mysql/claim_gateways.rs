@@ -89,7 +89,12 @@ async fn add(
     let row =
         (name, token.0.to_vec(), operator.get(), sales_in_row(sales), now.as_millis(), expires.as_millis());
     match execute(conn, sql, row).await {
-        Err(fault) if fault.is_duplicate_key() => return Ok(AddGatewayOutcome::NameTaken),
+        Err(fault) if fault.is_duplicate_key() => {
+            // Added by another instance meanwhile, unless the token is the duplicate.
+            let sql = "SELECT id FROM claim_gateways WHERE name = ? LOCK IN SHARE MODE";
+            let taken = first(conn, sql, (name,), Columns::next::<u64>).await?;
+            return taken.map(|_| AddGatewayOutcome::NameTaken).ok_or(fault);
+        }
         done => done?,
     };
     Ok(AddGatewayOutcome::Added(ClaimGatewayId::new(conn.last_insert_id().unwrap_or_default())))

@@ -7,10 +7,11 @@
 //! Reasons and figures: `storage/decisions/0012-likes-and-follows-as-rows.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use mallbox_storage::backend::MISCOUNTED_LIKES;
-use mallbox_storage::{LikeChange, LikeOutcome, Likes, Page, Post, StoreError, Timestamp, UserId};
+use mallbox_storage::{Batcher, LikeChange, LikeOutcome, Likes, Page, Post, StoreError, Timestamp, UserId};
 use mysql_async::{Conn, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -18,6 +19,7 @@ use super::columns::{all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
+use super::liked::{Liked, Pair, padded, rows, values_of};
 use super::multi_row;
 
 /// Maximum number of changes per transaction: some ten milliseconds of work.
@@ -43,6 +45,7 @@ struct Change {
 pub(super) struct MysqlLikes {
     database: Database,
     queue: mpsc::Sender<QueuedChange>,
+    liked: Arc<Batcher<Liked>>,
 }
 
 impl MysqlLikes {
@@ -56,7 +59,8 @@ impl MysqlLikes {
                 write(&writer, std::mem::take(&mut batch)).await;
             }
         });
-        Self { database, queue }
+        let liked = Batcher::new(Liked(database.clone()));
+        Self { database, queue, liked }
     }
 }
 
@@ -91,10 +95,10 @@ impl Likes for MysqlLikes {
     }
 
     async fn liked(&self, user: UserId, among: &[Post]) -> Result<Vec<Post>, StoreError> {
-        let pairs: BTreeSet<Pair> = among.iter().map(|what| (*what, user)).collect();
-        let pairs = &pairs;
-        let liked = self.database.read("liked", |conn| boxed(async move { rows(conn, pairs).await })).await?;
-        Ok(among.iter().copied().filter(|what| liked.contains(&(*what, user))).collect())
+        if among.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.liked.call((user, among.to_vec())).await
     }
 
     async fn miscounted(&self) -> Result<u64, StoreError> {
@@ -104,9 +108,6 @@ impl Likes for MysqlLikes {
         Ok(found.await?.unwrap_or_default())
     }
 }
-
-/// A note or comment, and a user.
-type Pair = (Post, UserId);
 
 async fn write(database: &Database, batch: Vec<QueuedChange>) {
     let (changes, answers): (Vec<Change>, Vec<_>) =
@@ -179,26 +180,6 @@ async fn locked(conn: &mut Conn, subjects: &BTreeSet<Post>) -> Result<BTreeMap<P
     Ok(counts)
 }
 
-/// Returns the existing likes among `pairs`.
-async fn rows(conn: &mut Conn, pairs: &BTreeSet<Pair>) -> Result<BTreeSet<Pair>, MysqlError> {
-    let mut found = BTreeSet::new();
-    let pairs: Vec<Pair> = pairs.iter().copied().collect();
-    for some in pairs.chunks(BATCH_MAX) {
-        let (places, values) = places(some);
-        let sql = format!("SELECT kind, target_id, user_id FROM likes WHERE {places}");
-        let rows = all(conn, sql, values, |row| {
-            Ok((row.next::<i64>()?, row.next::<u64>()?, UserId::new(row.next()?)))
-        });
-        let rows: BTreeSet<_> = rows.await?.into_iter().collect();
-        let is_there = |(what, user): &Pair| {
-            let (kind, subject) = what.in_row();
-            rows.contains(&(kind, subject, *user))
-        };
-        found.extend(some.iter().copied().filter(is_there));
-    }
-    Ok(found)
-}
-
 /// Writes the changed likes: deletes and inserts rows.
 async fn put(
     conn: &mut Conn,
@@ -220,15 +201,9 @@ async fn put(
         .await
 }
 
-/// Returns the WHERE clause for `pairs` and its values. Padded to a power of two, so that few statements are
-/// prepared.
+/// Returns the WHERE clause for `pairs` and its values. A `DELETE` finds the rows of a list of `OR` by the key
+/// on every version.
 fn places(pairs: &[Pair]) -> (String, Vec<Value>) {
-    let length = pairs.len().next_power_of_two();
-    let last = pairs.last().copied().into_iter().cycle();
-    let filled = pairs.iter().copied().chain(last).take(length);
-    let values = filled.flat_map(|(what, user)| {
-        let (kind, subject) = what.in_row();
-        [Value::from(kind), subject.into(), user.get().into()]
-    });
-    (vec!["kind = ? AND target_id = ? AND user_id = ?"; length].join(" OR "), values.collect())
+    let values: Vec<Value> = padded(pairs).flat_map(values_of).collect();
+    (vec!["kind = ? AND target_id = ? AND user_id = ?"; values.len() / 3].join(" OR "), values)
 }

@@ -52,6 +52,7 @@ mod holders;
 mod import;
 mod job;
 mod ledger;
+mod liked;
 mod likes;
 mod metrics;
 mod migrations;

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod backs;
+mod claim_gateways;
 mod codes;
 mod credits;
 mod dead_letters;

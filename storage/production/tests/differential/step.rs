@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use mallbox_storage::{FencingToken, LoggedClaim, RetryLease, Storage};
+use mallbox_storage::{ClaimGatewayId, FencingToken, LoggedClaim, RetryLease, Storage};
 
+use crate::claim_gateways::ClaimGatewayStep;
 use crate::codes::CodeStep;
 use crate::credits::CreditStep;
 use crate::dead_letters::DeadLetterStep;
@@ -39,6 +40,8 @@ pub struct Side {
     pub leases: VecDeque<RetryLease>,
     /// Position of each reader of events.
     pub readers: HashMap<&'static str, u64>,
+    /// Claim gateways, latest first.
+    pub gateways: VecDeque<ClaimGatewayId>,
 }
 
 impl Side {
@@ -50,6 +53,7 @@ impl Side {
             terms_token: 1,
             leases: VecDeque::new(),
             readers: HashMap::new(),
+            gateways: VecDeque::new(),
         }
     }
 }
@@ -86,6 +90,7 @@ pub enum Step {
     SignIn(SignInStep),
     GeoIndex(GeoIndexStep),
     Keepsake(Keepsake),
+    ClaimGateway(ClaimGatewayStep),
 }
 
 impl Step {
@@ -104,7 +109,8 @@ impl Step {
             73..77 => Self::Code(CodeStep::roll(dice, scene)),
             77..81 => Self::Session(SessionStep::roll(dice, scene)),
             81..90 => Self::Shared(SharedStep::roll(dice, scene)),
-            90..93 => Self::User(UserStep::roll(dice, scene)),
+            90..92 => Self::User(UserStep::roll(dice, scene)),
+            92 => Self::ClaimGateway(ClaimGatewayStep::roll(dice, scene)),
             93 => Self::Credit(CreditStep::roll(dice, scene)),
             94..96 => Self::Shop(ShopStep::roll(dice, scene)),
             96..98 => Self::GeoIndex(GeoIndexStep::roll(dice, scene)),
@@ -133,6 +139,7 @@ impl Step {
             Self::SignIn(step) => step.take(side).await,
             Self::GeoIndex(step) => step.take(side).await,
             Self::Keepsake(step) => step.take(side).await,
+            Self::ClaimGateway(step) => step.take(side).await,
         }
     }
 }

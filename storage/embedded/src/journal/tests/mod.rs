@@ -7,6 +7,7 @@ mod store;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::DiskFaults;
@@ -37,6 +38,24 @@ struct World {
     faults: Arc<DiskFaults>,
     /// What the database would know of the log.
     known: Arc<Mutex<LogEvidence>>,
+    database: Arc<Database>,
+}
+
+/// The database as the checkpoints see it.
+#[derive(Default)]
+struct Database {
+    is_stuck: AtomicBool,
+    /// Whether a checkpoint waits for the database.
+    is_waited_for: AtomicBool,
+}
+
+impl Database {
+    fn wait(&self) {
+        while self.is_stuck.load(Ordering::SeqCst) {
+            self.is_waited_for.store(true, Ordering::SeqCst);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 fn find(log_dir: &Path, witness: &LogEvidence) -> Result<Recovered, OpenError> {
@@ -63,15 +82,17 @@ fn start(log_dir: &Path, witness: &LogEvidence) -> World {
         settled: Arc::clone(&settled),
         queue: Arc::clone(&queue),
     };
-    let database = Arc::clone(&known);
+    let database = Arc::<Database>::default();
+    let (notes, noting) = (Arc::clone(&known), Arc::clone(&database));
     let note = Box::new(move |checkpoint, applied| {
-        let mut known = database.lock();
+        noting.wait();
+        let mut known = notes.lock();
         known.checkpoint = known.checkpoint.max(Some(checkpoint));
         known.applied = known.applied.max(applied);
         Ok(())
     });
     let journal = Journal::start(recovered, collaborators, note, None).unwrap();
-    World { journal, settled, queue, faults, known }
+    World { journal, settled, queue, faults, known, database }
 }
 
 impl Journal {
@@ -169,6 +190,34 @@ async fn entries_are_found_again_and_removed_ones_are_not() {
     let witness = world.close();
     let entries = find(&log_dir(&dir), &witness).unwrap().content.entries;
     assert_eq!(entries, [(b"b".to_vec(), b"2".to_vec()), (b"c".to_vec(), b"3".to_vec())]);
+}
+
+#[tokio::test]
+async fn claims_and_log_ins_go_on_while_a_checkpoint_of_many_sessions_is_stuck() {
+    const SESSIONS: u32 = 200_000;
+    let dir = TempDir::new().unwrap();
+    let world = start(&log_dir(&dir), &LogEvidence::default());
+    world.database.is_stuck.store(true, Ordering::SeqCst);
+    let session = |number: u32| Change { key: number.to_be_bytes().to_vec(), value: Some(vec![7; 60]) };
+    for first in (0..SESSIONS).step_by(1_000) {
+        assert_eq!(world.journal.change((first..first + 1_000).map(session)).await, CommitState::Durable);
+    }
+    let deadline = Deadline::after(Duration::from_secs(60));
+    while !world.database.is_waited_for.load(Ordering::SeqCst) {
+        assert!(!deadline.is_over(), "no checkpoint has begun");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    for round in 0..20_u32 {
+        let first = u64::from(round) * 100;
+        write(&world.journal, first..first + 100).await;
+        assert_eq!(world.journal.change([session(round)]).await, CommitState::Durable);
+    }
+    assert_eq!(world.known.lock().checkpoint, Some(0), "the checkpoint is still stuck");
+    world.database.is_stuck.store(false, Ordering::SeqCst);
+    let witness = world.close();
+    let recovered = find(&log_dir(&dir), &witness).unwrap();
+    assert_eq!(recovered.content.entries.len(), SESSIONS as usize);
+    assert_eq!(orders(&recovered), (0..2_000).collect::<Vec<_>>());
 }
 
 #[tokio::test]
