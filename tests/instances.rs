@@ -17,7 +17,6 @@ use mallbox::place::Place;
 use mallbox_storage::VoucherId;
 use mallbox_storage_production::ProductionOptions;
 use mallbox_test_checker::History;
-use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{MariaDb, Redis};
 use parking_lot::Mutex;
 use tempfile::TempDir;
@@ -111,20 +110,7 @@ impl Fleet {
 
     /// Waits until every claim is in the database, including those of a killed instance.
     fn drained(&self) -> anyhow::Result<()> {
-        let place = self.place();
-        mall::runtime()?.block_on(async {
-            let storage = place.open().await?;
-            let until = Deadline::after(TAKEOVER_TIMEOUT);
-            loop {
-                let state = storage.selling.order_log.state().await;
-                if state.pending == 0 && state.trouble.is_none() {
-                    break;
-                }
-                ensure!(!until.is_over(), "claims stay in the log: {state:?}");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-            Ok(storage.base.upkeep.close().await?)
-        })
+        mall::drained(&self.place(), TAKEOVER_TIMEOUT)
     }
 }
 

@@ -33,13 +33,7 @@ fn log_in(
     if sent["success"] != true {
         return Some(());
     }
-    let wanted = format!("SMS {phone} code ");
-    let code = loop {
-        let line = lines.recv_timeout(patience::scaled(CODE_TIMEOUT)).ok()?;
-        if let Some(code) = line.strip_prefix(&wanted) {
-            break code.to_owned();
-        }
-    };
+    let code = code(lines, &phone)?;
     let (call, bytes) = history.lock().invoke(0, Request::LogIn { phone, code });
     match connection.send(&bytes) {
         Ok(reply) => history.lock().respond(call, reply.status, &reply.body),
@@ -49,4 +43,15 @@ fn log_in(
         }
     };
     Some(())
+}
+
+/// Returns the next login code printed for a phone, unless none arrives.
+pub fn code(lines: &Receiver<String>, phone: &str) -> Option<String> {
+    let wanted = format!("SMS {phone} code ");
+    loop {
+        let line = lines.recv_timeout(patience::scaled(CODE_TIMEOUT)).ok()?;
+        if let Some(code) = line.strip_prefix(&wanted) {
+            return Some(code.to_owned());
+        }
+    }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use mallbox::mall::{Clock as _, Random, SystemClock};
+use mallbox::place::Place;
 use mallbox_storage::{
     LastOperator, NewReview, NewSale, NewSession, Phone, ReviewId, ReviewOrigin, ReviewOutcome, ReviewTags,
     ReviewText, RightsChange, RightsOutcome, Role, Stars, Storage, StoreError, Timestamp, TokenHash, UserId,
@@ -13,6 +14,7 @@ use mallbox_storage::{
 };
 use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::EmbeddedOptions;
+use mallbox_test_patience::Deadline;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
@@ -106,6 +108,23 @@ pub async fn make_in(storage: &Storage, size: Size) -> anyhow::Result<Mall> {
         people.push(person??);
     }
     Ok(Mall { people: Arc::new(people), sales, units: size.units })
+}
+
+/// Waits until every claim is in the database, including those of a killed instance.
+pub fn drained(place: &Place, timeout: Duration) -> anyhow::Result<()> {
+    runtime()?.block_on(async {
+        let storage = place.open().await?;
+        let until = Deadline::after(timeout);
+        loop {
+            let state = storage.selling.order_log.state().await;
+            if state.pending == 0 && state.trouble.is_none() {
+                break;
+            }
+            ensure!(!until.is_over(), "claims stay in the log: {state:?}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Ok(storage.base.upkeep.close().await?)
+    })
 }
 
 /// Adds reviews of a new shop.
