@@ -279,6 +279,8 @@ fn other_programs_and_newer_records_are_refused_and_left_alone() {
     drop(database);
     let opened = Database::open(&path, Durability::Power, None);
     assert!(matches!(opened, Err(OpenError::NotOurs { .. })));
+    // Without the file, the newer version would miss its latest commits.
+    assert!(path.with_file_name("record.db-wal").exists());
 
     let foreign = path.with_file_name("foreign.db");
     Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();

@@ -34,6 +34,8 @@ pub(super) struct Integrity {
     /// Whether commits are lost, as accepted or as the durability allows, so that the `-wal` file may be
     /// shorter than the database expects.
     pub(super) is_wal_accepted: bool,
+    /// Commits of a `-wal` file that is missing, as the witness has noted; `None` if none is noted.
+    pub(super) missing_commits: Option<u64>,
     /// Whether damage was accepted, so that the structure of the database has to be checked.
     pub(super) is_suspect: bool,
 }
@@ -67,7 +69,11 @@ pub(super) fn check(
         found.is_suspect = found.is_wal_accepted;
         found.commits = wal.commits;
     }
-    let to_check = ToCheck { path, durability, wal: wal.as_ref(), noted, accepted, has_room };
+    let missing = noted.filter(|noted| wal.is_none() && !noted.is_closed && noted.frames > 0);
+    found.missing_commits = missing.map(|noted| noted.commits);
+    let missing_commits = found.missing_commits;
+    let to_check =
+        ToCheck { path, durability, wal: wal.as_ref(), missing_commits, noted, accepted, has_room };
     match check_pages(&to_check) {
         Ok(checked) => {
             found.is_suspect |= checked.is_suspect;
@@ -166,13 +172,14 @@ struct ToCheck<'a> {
     path: &'a Path,
     durability: Durability,
     wal: Option<&'a Inspection>,
+    missing_commits: Option<u64>,
     noted: Option<Witness>,
     accepted: Option<u64>,
     has_room: bool,
 }
 
 fn check_pages(to_check: &ToCheck<'_>) -> Result<Checked, Fault> {
-    let ToCheck { path, durability, wal, noted, accepted, has_room } = *to_check;
+    let ToCheck { path, durability, wal, missing_commits, noted, accepted, has_room } = *to_check;
     let is_in_wal = |page| wal.is_some_and(|wal| wal.pages.contains(&page));
     // Another program's changes must not be undone as flipped bits. Read before anything is written here.
     let mark = FileMark::of(path)?;
@@ -184,10 +191,11 @@ fn check_pages(to_check: &ToCheck<'_>) -> Result<Checked, Fault> {
         tracing::error!(path = %path.display(), "the checksums of the database's pages are lost, and are taken anew");
     }
     let len = fs::metadata(path)?.len();
-    if len >= SCAN_BELOW_BYTES && !is_foreign && found != FileState::Torn {
+    let may_be_foreign = is_foreign || missing_commits.is_some();
+    if len >= SCAN_BELOW_BYTES && !may_be_foreign && found != FileState::Torn {
         return Ok(Checked { checksums, is_suspect: is_lost });
     }
-    let scan = if is_foreign { checksums.compare(1, u32::MAX)? } else { checksums.scan(1, u32::MAX)? };
+    let scan = if may_be_foreign { checksums.compare(1, u32::MAX)? } else { checksums.scan(1, u32::MAX)? };
     let mut is_suspect = is_lost;
     if !scan.damaged.is_empty() {
         let number = scan.damaged.len() as u64;
@@ -201,7 +209,9 @@ fn check_pages(to_check: &ToCheck<'_>) -> Result<Checked, Fault> {
         } else if found == FileState::Torn {
             // After a power cut, pages of the torn record are in the -wal file.
             tracing::error!(pages = ?scan.damaged, "the end of the checksums is damaged; they are taken anew");
-        } else if accepted == Some(number) {
+        } else if missing_commits.is_some() && accepted != missing_commits {
+            return Err(Fault::Open(without_wal(path, missing_commits)));
+        } else if accepted == Some(number) || missing_commits.is_some() {
             tracing::warn!(pages = ?scan.damaged, "starting with damaged pages of the database, as accepted");
         } else {
             return Err(Fault::Open(damaged_pages(path, &scan.damaged)));
@@ -226,6 +236,18 @@ fn damaged_pages(path: &Path, pages: &[u32]) -> OpenError {
     let (number, names) = (pages.len(), names.join(", "));
     let detail = format!("{number} pages do not match their checksums (page {names})");
     OpenError::DamagedRecord { path: path.to_owned(), detail, accept: Some(number as u64) }
+}
+
+/// Returns the refusal of a database whose `-wal` file is missing, with the number of commits if noted.
+pub(super) fn without_wal(path: &Path, commits: Option<u64>) -> OpenError {
+    let detail = match commits {
+        None => "its -wal file with the latest writes is missing".to_owned(),
+        Some(commits) => format!(
+            "its -wal file with the latest {commits} commits is missing: lost, unless another program moved \
+             them into the database, as a refused start of an earlier version does"
+        ),
+    };
+    OpenError::DamagedRecord { path: path.to_owned(), detail, accept: commits }
 }
 
 /// Returns whether a file is a mall's database: by its header, or by the checksums beside it. SQLite explains

@@ -263,6 +263,36 @@ async fn changes_by_another_program_are_taken_over() {
     left.assert_whole();
 }
 
+/// The refused start of an earlier version moves the commits of a killed mall into the database, and removes
+/// the `-wal` file. No start succeeded any more, although nothing was lost.
+#[tokio::test]
+async fn commits_moved_by_another_program_were_refused_for_good() {
+    let left = Left::make(false).await;
+    let conn = Connection::open(left.path("a.sqlite")).unwrap();
+    conn.pragma_query(None, "user_version", |_| Ok(())).unwrap();
+    drop(conn);
+    assert!(!left.path("a.sqlite-wal").exists());
+    let (detail, accept) = left.refusal();
+    assert!(detail.contains("commits is missing: lost, unless another program moved them"), "{detail}");
+    let commits = accept.expect("a number of commits");
+    assert!((1..=44).contains(&commits), "{commits}");
+    assert!(left.open(Some(commits + 1)).is_err());
+    let database = left.open(accept).unwrap();
+    assert_eq!(database.read_blocking("rows", rows).unwrap(), 40);
+    drop(database);
+    left.assert_whole();
+}
+
+#[tokio::test]
+async fn a_wal_that_was_removed_is_counted() {
+    let left = Left::make(false).await;
+    fs::remove_file(left.path("a.sqlite-wal")).unwrap();
+    let (detail, accept) = left.refusal();
+    assert!(accept.is_some_and(|commits| (1..=44).contains(&commits)), "{detail}");
+    drop(left.open(accept).unwrap());
+    drop(left.open(None).unwrap());
+}
+
 #[tokio::test]
 async fn damaged_or_missing_checksums_are_made_anew() {
     for is_stopped in [false, true] {

@@ -104,7 +104,7 @@ fn open_as_is(
     let mut writer = bare(path, sharing).map_err(|error| explain(path, error))?;
     identify(&writer, path)?;
     configure(&writer, Purpose::Write, durability).map_err(|error| explain(path, error))?;
-    let Integrity { checksums, witness, commits, is_suspect, .. } = found;
+    let Integrity { checksums, witness, commits, missing_commits, is_suspect, .. } = found;
     let mut starts_seen = 0;
     let mut witness = match witness.filter(|_| sharing == Sharing::File) {
         Some((file, former)) => {
@@ -124,7 +124,10 @@ fn open_as_is(
     };
     let clean = meta::is_stopped_cleanly(&writer).map_err(|error| explain(path, error))?;
     if !clean && !had_wal {
-        return Err(damaged(path, "its -wal file with the latest writes is missing"));
+        if missing_commits.is_none() || accepted != missing_commits {
+            return Err(integrity::without_wal(path, missing_commits));
+        }
+        tracing::warn!(path = %path.display(), missing_commits, "starting without the -wal file, as accepted");
     }
     check_age(&writer, path, starts_seen, accepted)?;
     if let Some((witness, _)) = witness.as_mut().filter(|_| !had_wal) {
@@ -169,15 +172,15 @@ pub(super) fn connect(
 fn bare(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags_and_vfs(path, flags, sharing.vfs()?)?;
+    // By default the last connection would copy and remove the WAL of an unclean database, also of a newer
+    // version: then a removed WAL could not be distinguished from a lost one.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(conn)
 }
 
 fn configure(conn: &Connection, purpose: Purpose, durability: Durability) -> rusqlite::Result<()> {
-    // By default the last connection would copy and remove the WAL of an unclean database: then a removed
-    // WAL could not be distinguished from a lost one.
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // First, because changing the journal mode is a write too.
     conn.pragma_update(None, "synchronous", synchronous(durability))?;
     let mode: String = conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
