@@ -62,6 +62,11 @@ impl<S: Script> Rush<S> {
         }
     }
 
+    /// Returns the number of responses so far.
+    pub fn answered(&self) -> u64 {
+        self.progress.answered()
+    }
+
     /// Waits until a random moment: among the first `answers` responses, while units are still sold, or
     /// later.
     pub fn go_on_for_a_while(&self, dice: &mut Dice, answers: u64) {

@@ -29,7 +29,7 @@ const CONNECTIONS: usize = 16;
 /// Requests a second at each process: an overloaded one may refuse, and the test would show nothing about
 /// upgrades.
 const RATE: f64 = 30.0;
-const SIZE: Size = Size { people: 900, sales: 2, units: 500 };
+const SIZE: Size = Size { people: 900, sales: 2, units: 650 };
 /// Several times the heartbeat timeout after which other processes take over the claims of a killed one.
 const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time limit for a change at one process to be shown by another.
@@ -104,10 +104,14 @@ impl Crowd<'_> {
         rushes
     }
 
-    /// Waits for a number of responses of each process.
-    fn go_on(&mut self, rushes: &[Rush<ShopperScript>]) {
-        let answers = 40 + self.dice.below(40);
-        rushes.iter().for_each(|rush| rush.wait_for(answers));
+    /// Waits for a number of further responses of each process.
+    fn go_on(&mut self, rushes: &[Rush<ShopperScript>]) -> anyhow::Result<()> {
+        for rush in rushes {
+            let answers = rush.answered() + 40 + self.dice.below(40);
+            rush.wait_for(answers);
+            ensure!(rush.answered() >= answers, "a process responds no longer, or nobody wants anything");
+        }
+        Ok(())
     }
 
     /// Ends rushes at processes that are up.
@@ -145,7 +149,7 @@ fn processes_are_replaced_one_by_one_while_people_buy() -> anyhow::Result<()> {
     visitors.log_in_at_each(&[&first, &second])?;
 
     let rushes = crowd.rush(&[&first, &second]);
-    crowd.go_on(&rushes);
+    crowd.go_on(&rushes)?;
     let third = site.this("new-1")?;
     visitors.stay(&[&third])?;
     crowd.end(rushes)?;
@@ -155,13 +159,13 @@ fn processes_are_replaced_one_by_one_while_people_buy() -> anyhow::Result<()> {
     visitors.log_in_at_each(&beside)?;
     let ended = visitors.log_out(&beside, &log_outs(&first, &third))?;
     changes_are_shown(&founded, &first, &third)?;
-    crowd.go_on(&rushes);
+    crowd.go_on(&rushes)?;
     crowd.end(rushes)?;
     crowd.was_served(&[])?;
 
     // The one process stops in good order, the other one dies.
     let mut rushes = crowd.rush(&[&first, &second, &third]);
-    crowd.go_on(&rushes);
+    crowd.go_on(&rushes)?;
     first.stop()?;
     rushes.remove(0).end()?;
     crowd.was_served(&[])?;
@@ -172,7 +176,7 @@ fn processes_are_replaced_one_by_one_while_people_buy() -> anyhow::Result<()> {
     rushes.remove(0).end()?;
     crowd.end(rushes)?;
     let rushes = crowd.rush(&[&third, &fourth]);
-    crowd.go_on(&rushes);
+    crowd.go_on(&rushes)?;
     visitors.log_out(&[&third, &fourth], &[LogOut { at: &third, of_all: false, within: ENDED_WITHIN }])?;
     crowd.end(rushes)?;
 
@@ -210,7 +214,7 @@ fn back_beside(
     visitors.log_in_at_each(&[former, this])?;
     visitors.log_out(&[former, this], &log_outs(former, this))?;
     changes_are_shown(crowd.founded, former, this)?;
-    crowd.go_on(&rushes);
+    crowd.go_on(&rushes)?;
     crowd.end(rushes)
 }
 
