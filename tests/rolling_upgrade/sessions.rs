@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use mallbox_test_patience as patience;
 use serde_json::Value;
 
 use super::common::http;
@@ -110,13 +109,14 @@ impl Visitors {
         while !ended.is_empty() {
             let mut alive = Vec::new();
             for session in ended {
-                let mut lives = false;
+                // Before the requests: each is sent at this age or later.
+                let (mut lives, age, within) = (false, session.at.elapsed(), session.within);
                 for server in servers {
                     lives |= is_accepted(server, &session.token)?;
                 }
-                let (age, within) = (session.at.elapsed(), session.within);
                 if lives {
-                    ensure!(patience::is_within(age, within), "a session lives for {age:?}, not {within:?}");
+                    // On a slow machine too: processes compare clocks before they accept a copy.
+                    ensure!(age < within, "a session lives for {age:?}, not {within:?}");
                     longest = longest.max(age);
                     alive.push(session);
                 }
