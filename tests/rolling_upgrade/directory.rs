@@ -126,7 +126,7 @@ fn a_directory_goes_forth_and_back_with_all_that_was_acknowledged() -> anyhow::R
     site.rush(&server).report()?;
     server.stop()?;
 
-    // Forth: what the former version left is there, and more comes. The log of a killed mall has pending claims.
+    // Forth: what the former version left is there, and more comes. A killed mall leaves pending claims.
     let server = site.this()?;
     site.has_everything(&server, &visitors)?;
     inspection::inspect_in(&server, &data, &site.history.lock(), &site.founded.operator)?;

@@ -1,5 +1,6 @@
 //! The upgrade from a former version, with the real binaries of both: processes on Redis and MariaDB are
-//! replaced one after the other while people buy, and a directory goes forth, and back by `mallbox downgrade`.
+//! replaced one after the other while people buy, and a directory goes forth, and back by
+//! `mallbox downgrade`.
 //!
 //! Every mall is made by the former version, through the HTTP API. The checker compares the final state with
 //! every response of both versions.
