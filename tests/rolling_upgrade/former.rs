@@ -31,7 +31,7 @@ impl Former {
         Server::start_program(&self.program, &arguments, log)
     }
 
-    /// Starts `serve` on a mall that this version has opened. `None`: the former version refused the mall, and
+    /// Starts `serve` on a mall that this version has opened. `None`: the former version refused the mall and
     /// said why.
     pub fn serve_after_upgrade(&self, place: &[String], log: &Path) -> anyhow::Result<Option<Server>> {
         match self.serve(place, log) {
