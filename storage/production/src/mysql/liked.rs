@@ -1,8 +1,9 @@
-//! Likes of readers: concurrent readers of pages share a statement.
+//! Likes of readers: concurrent readers of one page share a statement.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
+use futures_util::future::try_join_all;
 use mallbox_storage::{BatchCall, Post, StoreError, UserId};
 use mysql_async::{Conn, Value};
 use tokio::runtime::Handle;
@@ -12,14 +13,16 @@ use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
 
-/// Maximum number of pairs per statement.
+/// Maximum number of posts times users per statement, unless it is for a single user.
 const PAIRS_MAX: usize = 256;
-
-/// A note or comment, and a user.
-pub(super) type Pair = (Post, UserId);
 
 /// A reader, and the posts of a page.
 pub(super) struct Liked(pub(super) Database);
+
+/// Posts of one kind by their ids, and the readers who see exactly these.
+type Page = ((i64, Vec<u64>), BTreeSet<UserId>);
+/// A like: kind and id of the post, and the user.
+type Row = (i64, u64, UserId);
 
 #[async_trait]
 impl BatchCall for Liked {
@@ -32,48 +35,97 @@ impl BatchCall for Liked {
     }
 
     async fn call(&self, readers: Vec<Self::Item>) -> Result<Vec<Vec<Post>>, StoreError> {
-        let pairs = readers.iter().flat_map(|(user, posts)| posts.iter().map(|post| (*post, *user)));
-        let pairs: BTreeSet<Pair> = pairs.collect();
-        let pairs = &pairs;
-        let liked = self.0.read(Self::OP, |conn| boxed(async move { rows(conn, pairs).await })).await?;
+        let found = try_join_all(pages(&readers).map(|((kind, posts), users)| async move {
+            let (posts, users) = (&*posts, &*users);
+            self.0.read(Self::OP, |conn| boxed(async move { rows(conn, kind, posts, users).await })).await
+        }));
+        let liked: BTreeSet<Row> = found.await?.into_iter().flatten().collect();
         let of_reader = |(user, mut posts): Self::Item| {
-            posts.retain(|post| liked.contains(&(*post, user)));
+            posts.retain(|post| {
+                let (kind, id) = post.in_row();
+                liked.contains(&(kind, id, user))
+            });
             posts
         };
         Ok(readers.into_iter().map(of_reader).collect())
     }
 }
 
-/// Returns the existing likes among `pairs`.
-pub(super) async fn rows(conn: &mut Conn, pairs: &BTreeSet<Pair>) -> Result<BTreeSet<Pair>, MysqlError> {
-    let mut found = BTreeSet::new();
-    let pairs: Vec<Pair> = pairs.iter().copied().collect();
-    for some in pairs.chunks(PAIRS_MAX) {
-        let values: Vec<Value> = padded(some).flat_map(values_of).collect();
-        let places = vec!["(?, ?, ?)"; values.len() / 3].join(", ");
-        let sql = format!(
-            "SELECT kind, target_id, user_id FROM likes WHERE (kind, target_id, user_id) IN ({places})"
-        );
-        let rows = all(conn, sql, values, |row| {
-            Ok((row.next::<i64>()?, row.next::<u64>()?, UserId::new(row.next()?)))
-        });
-        let rows: BTreeSet<_> = rows.await?.into_iter().collect();
-        let is_there = |(what, user): &Pair| {
-            let (kind, subject) = what.in_row();
-            rows.contains(&(kind, subject, *user))
-        };
-        found.extend(some.iter().copied().filter(is_there));
+/// Returns each page with as many of its readers as fit into a statement.
+fn pages(readers: &[(UserId, Vec<Post>)]) -> impl Iterator<Item = ((i64, Vec<u64>), Vec<UserId>)> {
+    let mut pages: BTreeMap<(i64, Vec<u64>), BTreeSet<UserId>> = BTreeMap::new();
+    for (user, posts) in readers {
+        let mut of_kinds: BTreeMap<i64, BTreeSet<u64>> = BTreeMap::new();
+        for (kind, id) in posts.iter().map(|post| post.in_row()) {
+            of_kinds.entry(kind).or_default().insert(id);
+        }
+        for (kind, ids) in of_kinds {
+            pages.entry((kind, ids.into_iter().collect())).or_default().insert(*user);
+        }
     }
-    Ok(found)
+    pages.into_iter().flat_map(|(page, users): Page| {
+        let users: Vec<UserId> = users.into_iter().collect();
+        let share = (PAIRS_MAX / page.1.len()).max(1);
+        let shares: Vec<_> = users.chunks(share).map(|some| (page.clone(), some.to_vec())).collect();
+        shares
+    })
 }
 
-/// Repeats the last pair up to a power of two of pairs, so that few statements are prepared.
-pub(super) fn padded(pairs: &[Pair]) -> impl Iterator<Item = Pair> + '_ {
-    let last = pairs.last().copied().into_iter().cycle();
-    pairs.iter().copied().chain(last).take(pairs.len().next_power_of_two())
+/// Returns the likes of users for posts. Two lists take MariaDB an eighth of the time of a list of pairs as
+/// parameters.
+async fn rows(conn: &mut Conn, kind: i64, posts: &[u64], users: &[UserId]) -> Result<Vec<Row>, MysqlError> {
+    let (posts, users) = (padded(posts), padded(users));
+    let sql = format!(
+        "SELECT kind, target_id, user_id FROM likes WHERE kind = ? AND target_id IN ({}) AND user_id IN ({})",
+        places(posts.len()),
+        places(users.len())
+    );
+    let posts = posts.into_iter().map(Value::from);
+    let values: Vec<Value> =
+        [kind.into()].into_iter().chain(posts).chain(users.iter().map(|user| user.get().into())).collect();
+    all(conn, sql, values, |row| Ok((row.next()?, row.next()?, UserId::new(row.next()?)))).await
 }
 
-pub(super) fn values_of((what, user): Pair) -> [Value; 3] {
-    let (kind, subject) = what.in_row();
-    [kind.into(), subject.into(), user.get().into()]
+fn places(number: usize) -> String {
+    vec!["?"; number].join(", ")
+}
+
+/// Repeats the last item up to a power of two, so that few statements are prepared.
+fn padded<T: Copy>(items: &[T]) -> Vec<T> {
+    let last = items.last().copied().into_iter().cycle();
+    items.iter().copied().chain(last).take(items.len().next_power_of_two()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use mallbox_storage::{CommentId, NoteId};
+
+    use super::*;
+
+    fn notes(ids: std::ops::Range<u64>) -> Vec<Post> {
+        ids.map(|id| Post::Note(NoteId::new(id))).collect()
+    }
+
+    #[test]
+    fn readers_of_one_page_share_statements_of_limited_size() {
+        let user = UserId::new;
+        let same: Vec<_> = (0..60).map(|number| (user(number), notes(1..11))).collect();
+        let shared: Vec<_> = pages(&same).collect();
+        assert_eq!(shared.iter().map(|(_, users)| users.len()).collect::<Vec<_>>(), [25, 25, 10]);
+        assert!(shared.iter().all(|((kind, posts), _)| (*kind, posts.len()) == (0, 10)));
+        let many: Vec<_> = pages(&[(user(1), notes(0..600)), (user(2), notes(0..600))]).collect();
+        assert_eq!(many.len(), 2);
+        let comment = Post::Comment(CommentId::new(3));
+        let mixed = [(user(1), vec![notes(3..4)[0], comment]), (user(2), vec![comment, comment])];
+        let mixed: Vec<_> = pages(&mixed).collect();
+        assert_eq!(mixed, [((0, vec![3]), vec![user(1)]), ((1, vec![3]), vec![user(1), user(2)])]);
+        assert_eq!(pages(&[(user(1), Vec::new())]).count(), 0);
+    }
+
+    #[test]
+    fn a_padded_list_repeats_its_last_item() {
+        assert_eq!(padded(&[1, 2, 3]), [1, 2, 3, 3]);
+        assert_eq!(padded(&[7]), [7]);
+        assert_eq!(padded::<u8>(&[]), [0; 0]);
+    }
 }

@@ -19,7 +19,7 @@ use super::columns::{all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
-use super::liked::{Liked, Pair, padded, rows, values_of};
+use super::liked::Liked;
 use super::multi_row;
 
 /// Maximum number of changes per transaction: some ten milliseconds of work.
@@ -109,6 +109,9 @@ impl Likes for MysqlLikes {
     }
 }
 
+/// A note or comment, and a user.
+type Pair = (Post, UserId);
+
 async fn write(database: &Database, batch: Vec<QueuedChange>) {
     let (changes, answers): (Vec<Change>, Vec<_>) =
         batch.into_iter().map(|waiting| (waiting.change, waiting.answer)).unzip();
@@ -180,6 +183,26 @@ async fn locked(conn: &mut Conn, subjects: &BTreeSet<Post>) -> Result<BTreeMap<P
     Ok(counts)
 }
 
+/// Returns the existing likes among `pairs`.
+async fn rows(conn: &mut Conn, pairs: &BTreeSet<Pair>) -> Result<BTreeSet<Pair>, MysqlError> {
+    let mut found = BTreeSet::new();
+    let pairs: Vec<Pair> = pairs.iter().copied().collect();
+    for some in pairs.chunks(BATCH_MAX) {
+        let (places, values) = places(some);
+        let sql = format!("SELECT kind, target_id, user_id FROM likes WHERE {places}");
+        let rows = all(conn, sql, values, |row| {
+            Ok((row.next::<i64>()?, row.next::<u64>()?, UserId::new(row.next()?)))
+        });
+        let rows: BTreeSet<_> = rows.await?.into_iter().collect();
+        let is_there = |(what, user): &Pair| {
+            let (kind, subject) = what.in_row();
+            rows.contains(&(kind, subject, *user))
+        };
+        found.extend(some.iter().copied().filter(is_there));
+    }
+    Ok(found)
+}
+
 /// Writes the changed likes: deletes and inserts rows.
 async fn put(
     conn: &mut Conn,
@@ -201,9 +224,15 @@ async fn put(
         .await
 }
 
-/// Returns the WHERE clause for `pairs` and its values. A `DELETE` finds the rows of a list of `OR` by the key
-/// on every version.
+/// Returns the WHERE clause for `pairs` and its values. Padded to a power of two, so that few statements are
+/// prepared.
 fn places(pairs: &[Pair]) -> (String, Vec<Value>) {
-    let values: Vec<Value> = padded(pairs).flat_map(values_of).collect();
-    (vec!["kind = ? AND target_id = ? AND user_id = ?"; values.len() / 3].join(" OR "), values)
+    let length = pairs.len().next_power_of_two();
+    let last = pairs.last().copied().into_iter().cycle();
+    let filled = pairs.iter().copied().chain(last).take(length);
+    let values = filled.flat_map(|(what, user)| {
+        let (kind, subject) = what.in_row();
+        [Value::from(kind), subject.into(), user.get().into()]
+    });
+    (vec!["kind = ? AND target_id = ? AND user_id = ?"; length].join(" OR "), values.collect())
 }
