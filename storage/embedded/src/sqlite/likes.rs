@@ -1,47 +1,18 @@
 //! The [`Likes`] port on SQLite.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use mallbox_storage::backend::MISCOUNTED_LIKES;
-use mallbox_storage::{
-    BatchCall, Batcher, LikeChange, LikeOutcome, Likes, Page, Post, StoreError, Timestamp, UserId,
-};
+use mallbox_storage::{LikeChange, LikeOutcome, Likes, Page, Post, StoreError, Timestamp, UserId};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Database;
 use super::columns::{get_count, get_id, id};
 
-pub(crate) struct EmbeddedLikes {
-    database: Database,
-    liked: Arc<Batcher<Liked>>,
-}
+pub(crate) struct EmbeddedLikes(Database);
 
 impl EmbeddedLikes {
     pub(crate) fn new(database: Database) -> Self {
-        let liked = Batcher::new(Liked(database.clone()));
-        Self { database, liked }
-    }
-}
-
-/// A reader, and the posts of a page: concurrent readers share a job of the database.
-struct Liked(Database);
-
-#[async_trait]
-impl BatchCall for Liked {
-    const OP: &'static str = "liked";
-    type Item = (UserId, Vec<Post>);
-    type Outcome = Vec<Post>;
-
-    async fn call(&self, readers: Vec<Self::Item>) -> Result<Vec<Vec<Post>>, StoreError> {
-        let job = move |conn: &Connection| {
-            let of_reader = |(user, posts): Self::Item| {
-                let asked = posts.into_iter().map(|what| Ok(likes(conn, user, what)?.then_some(what)));
-                asked.filter_map(Result::transpose).collect()
-            };
-            readers.into_iter().map(of_reader).collect()
-        };
-        self.0.read(Self::OP, job).await
+        Self(database)
     }
 }
 
@@ -65,7 +36,7 @@ impl Likes for EmbeddedLikes {
             };
             Ok(Some(LikeOutcome { likes, count }))
         };
-        self.database.write("change like", job).await
+        self.0.write("change like", job).await
     }
 
     async fn likers(&self, what: Post, page: Page) -> Result<Vec<UserId>, StoreError> {
@@ -80,20 +51,22 @@ impl Likes for EmbeddedLikes {
             })?
             .collect()
         };
-        self.database.read("likers", job).await
+        self.0.read("likers", job).await
     }
 
     async fn liked(&self, user: UserId, among: &[Post]) -> Result<Vec<Post>, StoreError> {
-        if among.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.liked.call((user, among.to_vec())).await
+        let among = among.to_vec();
+        let job = move |conn: &Connection| {
+            let asked = among.into_iter().map(|what| Ok(likes(conn, user, what)?.then_some(what)));
+            asked.filter_map(Result::transpose).collect()
+        };
+        self.0.read("liked", job).await
     }
 
     async fn miscounted(&self) -> Result<u64, StoreError> {
         let job =
             |conn: &Connection| conn.prepare_cached(MISCOUNTED_LIKES)?.query_row([], |row| get_count(row, 0));
-        self.database.read("miscounted likes", job).await
+        self.0.read("miscounted likes", job).await
     }
 }
 

@@ -12,8 +12,8 @@ use crate::normal::said;
 use crate::scene::{Scene, minutes};
 use crate::step::Side;
 
-/// Names of gateways; some differ only for who compares bytes. The mall cuts off blanks at the end, which MySQL
-/// would not compare.
+/// Names of gateways; some differ only for who compares bytes. The mall cuts off blanks at the end, which
+/// MySQL would not compare.
 const NAMES: [&str; 5] = ["erp", "ERP", "é", "e\u{301}", "a\0b"];
 /// Names of requests, which are compared byte by byte.
 const REQUESTS: [&str; 4] = ["7", "7 ", "a", "A"];
