@@ -49,10 +49,27 @@ pub(super) fn measure(
         Workload::SignIns => Habit::Morning,
         Workload::MixedDay => DAY,
     };
+    let load = || visits(bench, subject, place, habit, now);
     if workload.has_ceiling() {
-        single_read(bench, subject, place, habit, now)
+        let (measured, ceiling) = between_ceilings(bench, load)?;
+        Ok(measured.beside(ceiling))
     } else {
-        visits(bench, subject, place, habit, now)
+        load()
+    }
+}
+
+impl Measured {
+    /// Adds the ceiling, and CPU per operation as a multiple of that of a bare request.
+    fn beside(self, ceiling: Ceiling) -> Self {
+        let cpu_us = self.run.cost.cpu_us_per_operation;
+        let cost = Cost { cpu_ratio: cpu_us.and_then(|cpu_us| ceiling.cpu_ratio(cpu_us)), ..self.run.cost };
+        let run = Run {
+            ceiling_per_s: Some(Ceilings::rates(ceiling)),
+            ceiling_cpu_us: Ceilings::cpu(ceiling),
+            cost,
+            ..self.run
+        };
+        Self { run, ceiling: Some(ceiling), ..self }
     }
 }
 
@@ -112,26 +129,6 @@ fn sold_out(
     };
     let run = Run { books, ..spent.add_to(run_record(place, &outcomes, &report), &report) };
     Ok(Measured { run, ceiling: None, report, unknown })
-}
-
-/// Measures one call that only reads, between two measurements of the ceiling.
-fn single_read(
-    bench: &CompareBench,
-    subject: &Subject,
-    place: (String, &'static str, usize),
-    habit: Habit,
-    now: Timestamp,
-) -> anyhow::Result<Measured> {
-    let (measured, ceiling) = between_ceilings(bench, || visits(bench, subject, place, habit, now))?;
-    let Measured { run, report, unknown, .. } = measured;
-    let cpu_ratio = run.cost.cpu_us_per_operation.and_then(|cpu_us| ceiling.cpu_ratio(cpu_us));
-    let run = Run {
-        ceiling_per_s: Some(Ceilings::rates(ceiling)),
-        ceiling_cpu_us: Ceilings::cpu(ceiling),
-        cost: Cost { cpu_ratio, ..run.cost },
-        ..run
-    };
-    Ok(Measured { run, ceiling: Some(ceiling), report, unknown })
 }
 
 fn visits(
