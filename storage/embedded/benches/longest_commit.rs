@@ -153,14 +153,14 @@ fn log_bytes(log: &std::path::Path) -> u64 {
 
 fn print_row(sessions: u64, waits: &mut [Duration], span: Duration, log_ins: f64, log_bytes: u64) {
     waits.sort_unstable();
-    let at = |share: f64| waits[((waits.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    let at = |per_mille: usize| waits[(waits.len() - 1) * per_mille / 1_000].as_secs_f64() * 1e3;
     println!(
         "{sessions:8}   {:9.0}   {log_ins:9.0}   {:12.2} {:8.2} {:8.2} {:8.2}   {:7.1}",
         waits.len() as f64 / span.as_secs_f64(),
-        at(0.5),
-        at(0.99),
-        at(0.999),
-        at(1.0),
+        at(500),
+        at(990),
+        at(999),
+        at(1_000),
         log_bytes as f64 / f64::from(1 << 20)
     );
 }
