@@ -44,6 +44,12 @@ pub fn is_day(text: &str) -> bool {
         && text.parse::<jiff::civil::Date>().is_ok()
 }
 
+/// Formats an instant in UTC, such as `2026-11-21T04:00:00.123Z`.
+#[must_use]
+pub fn utc(at: Timestamp) -> String {
+    instant(at).strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}
+
 /// Clamps an instant to the supported years, -9999 to 9999.
 fn instant(at: Timestamp) -> jiff::Timestamp {
     let furthest = if at.as_millis() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };

@@ -57,6 +57,18 @@ impl WebhookClient {
         sent.unwrap_or_else(|_| Err(OutboundError::late(limit))).map(|response| response.status)
     }
 
+    /// Posts `body` to a receiver for which any status of 200 to 299 means that it has the body.
+    ///
+    /// # Errors
+    /// One sentence without the URL. The receiver may have the body.
+    pub(in crate::mall) async fn deliver(&self, body: Vec<u8>, limit: Duration) -> Result<(), String> {
+        match self.post(body, HeaderMap::new(), limit).await {
+            Ok(status) if status.is_success() => Ok(()),
+            Ok(status) => Err(format!("responded with {status}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     /// Replaces the trusted authorities.
     #[cfg(all(test, feature = "https"))]
     pub(in crate::mall) fn trusting(

@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use hyper::header::HeaderMap;
 use mallbox_storage::{PageFindings, Timestamp};
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -15,7 +14,7 @@ use super::mall_state::MallState;
 use crate::mall::base::chores::{Chore, Every};
 use crate::mall::base::sparse_log::SparseLog;
 use crate::mall::base::webhook_client::WebhookClient;
-use crate::mall::base::{Clock, Context, SystemClock};
+use crate::mall::base::{Clock, Context, SystemClock, wall_time};
 use crate::mall::selling::FlashSales;
 
 /// Interval between readings of the state. A state that ends before the next reading is not seen.
@@ -141,7 +140,6 @@ impl AlertReceiver {
     }
 
     async fn post(&self, content: &Content) -> Result<(), String> {
-        let now = SystemClock.now();
         let pages = content.pages.map(|PageFindings { damaged, repaired, changed }| Pages {
             damaged,
             repaired,
@@ -149,8 +147,7 @@ impl AlertReceiver {
         });
         let alert = Alert {
             mall: &self.mall,
-            at: jiff::Timestamp::from_millisecond(now.as_millis())
-                .map_or_else(|_| String::new(), |at| at.to_string()),
+            at: wall_time::utc(SystemClock.now()),
             version: env!("CARGO_PKG_VERSION"),
             state: content.state,
             troubles: &content.troubles,
@@ -159,11 +156,7 @@ impl AlertReceiver {
             run: content.next_command(&self.mall),
         };
         let body = serde_json::to_vec(&alert).map_err(|error| error.to_string())?;
-        match self.client.post(body, HeaderMap::new(), POST_TIMEOUT).await {
-            Ok(status) if status.is_success() => Ok(()),
-            Ok(status) => Err(format!("responded with {status}")),
-            Err(error) => Err(error.to_string()),
-        }
+        self.client.deliver(body, POST_TIMEOUT).await
     }
 }
 

@@ -1,10 +1,11 @@
 //! An event as subscribers receive it.
 
-use jiff::Timestamp as Instant;
-use mallbox_storage::{StoredEvent, Timestamp};
+use mallbox_storage::StoredEvent;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::mall::base::wall_time;
 
 /// An event.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -37,7 +38,7 @@ impl EventEnvelope {
             position: event.position,
             kind: event.kind.name(),
             key: event.key(),
-            at: utc(event.at),
+            at: wall_time::utc(event.at),
             // Written by the storage, as an object of texts and numbers.
             data: serde_json::from_str(&event.body).unwrap_or_default(),
         }
@@ -50,16 +51,9 @@ impl EventEnvelope {
     }
 }
 
-/// Formats an instant such as `2026-11-21T04:00:00.123Z`.
-fn utc(at: Timestamp) -> String {
-    let furthest = if at.as_millis() < 0 { Instant::MIN } else { Instant::MAX };
-    let at = Instant::from_millisecond(at.as_millis()).unwrap_or(furthest);
-    at.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
-}
-
 #[cfg(test)]
 mod tests {
-    use mallbox_storage::EventKind;
+    use mallbox_storage::{EventKind, Timestamp};
 
     use super::*;
 

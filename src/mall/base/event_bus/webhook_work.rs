@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use hyper::StatusCode;
-use hyper::header::HeaderMap;
 use mallbox_storage::{EventTarget, StoreError, StoredEvent, Subscriber, SubscriberId, Timestamp};
 use parking_lot::Mutex;
 
@@ -112,12 +110,11 @@ impl Segment for Post {
             Ok(webhook) => webhook.signed_with(secret),
             Err(error) => return SegmentOutcome::Hopeless(error.to_string()),
         };
-        let posted = webhook.post(attempt.payload.to_vec(), HeaderMap::new(), REQUEST_TIMEOUT).await;
-        self.metrics.count_request(posted.as_ref().is_ok_and(StatusCode::is_success));
-        match posted {
-            Ok(status) if status.is_success() => SegmentOutcome::Passed(Vec::new()),
-            Ok(status) => SegmentOutcome::Failed(format!("responded with {status}")),
-            Err(error) => SegmentOutcome::Failed(error.to_string()),
+        let delivered = webhook.deliver(attempt.payload.to_vec(), REQUEST_TIMEOUT).await;
+        self.metrics.count_request(delivered.is_ok());
+        match delivered {
+            Ok(()) => SegmentOutcome::Passed(Vec::new()),
+            Err(error) => SegmentOutcome::Failed(error),
         }
     }
 

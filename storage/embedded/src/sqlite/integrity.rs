@@ -62,7 +62,9 @@ pub(super) fn check(
         opened => Some(opened.map_err(|error| refused(path, error))?),
     };
     let noted = witness.as_ref().and_then(|(_, noted)| *noted);
-    let directory_ns = FileMark::of(path).map_err(|error| refused(path, error))?.directory_ns;
+    // Another program's changes must not be undone as flipped bits. Read before this start changes anything.
+    let mark = FileMark::of(path).map_err(|error| refused(path, error))?;
+    let is_foreign = noted.is_some_and(|noted| noted.is_closed && mark.is_changed_by_sqlite(&noted.file));
     let wal = inspect(&beside(path, "-wal"), path, noted.as_ref()).map_err(|error| refused(path, error))?;
     if let Some(wal) = &wal {
         found.is_wal_accepted = check_wal(path, wal, accepted)?;
@@ -72,8 +74,16 @@ pub(super) fn check(
     let missing = noted.filter(|noted| wal.is_none() && !noted.is_closed && noted.frames > 0);
     found.missing_commits = missing.map(|noted| noted.commits);
     let missing_commits = found.missing_commits;
-    let to_check =
-        ToCheck { path, durability, wal: wal.as_ref(), missing_commits, noted, accepted, has_room };
+    let to_check = ToCheck {
+        path,
+        durability,
+        wal: wal.as_ref(),
+        missing_commits,
+        is_foreign,
+        is_noted: noted.is_some(),
+        accepted,
+        has_room,
+    };
     match check_pages(&to_check) {
         Ok(checked) => {
             found.is_suspect |= checked.is_suspect;
@@ -87,7 +97,7 @@ pub(super) fn check(
         Err(Fault::Io(error)) => return Err(refused(path, error)),
         Err(Fault::Open(error)) => {
             if let Some((file, Some(noted))) = witness {
-                stay_unchanged(path, file, &noted, directory_ns);
+                stay_unchanged(path, file, &noted, mark.directory_ns);
             }
             return Err(error);
         }
@@ -173,20 +183,21 @@ struct ToCheck<'a> {
     durability: Durability,
     wal: Option<&'a Inspection>,
     missing_commits: Option<u64>,
-    noted: Option<Witness>,
+    /// Whether another program changed the database since the last stop.
+    is_foreign: bool,
+    /// Whether there is a witness.
+    is_noted: bool,
     accepted: Option<u64>,
     has_room: bool,
 }
 
 fn check_pages(to_check: &ToCheck<'_>) -> Result<Checked, Fault> {
-    let ToCheck { path, durability, wal, missing_commits, noted, accepted, has_room } = *to_check;
+    let ToCheck { path, durability, wal, missing_commits, is_foreign, is_noted, accepted, has_room } =
+        *to_check;
     let is_in_wal = |page| wal.is_some_and(|wal| wal.pages.contains(&page));
-    // Another program's changes must not be undone as flipped bits. Read before anything is written here.
-    let mark = FileMark::of(path)?;
-    let is_foreign = noted.is_some_and(|noted| noted.is_closed && mark.is_changed_by_sqlite(&noted.file));
     let opened = PageChecksums::open(path, is_in_wal, durability == Durability::Power, has_room)?;
     let (checksums, found) = (Arc::new(opened.checksums), opened.found);
-    let is_lost = found == FileState::Damaged || found == FileState::Missing && noted.is_some();
+    let is_lost = found == FileState::Damaged || found == FileState::Missing && is_noted;
     if is_lost {
         tracing::error!(path = %path.display(), "the checksums of the database's pages are lost, and are taken anew");
     }

@@ -8,10 +8,10 @@ use mallbox_storage::{BatchCall, Post, StoreError, UserId};
 use mysql_async::{Conn, Value};
 use tokio::runtime::Handle;
 
-use super::columns::all;
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
+use super::multi_row;
 
 /// Maximum number of posts times users per statement, unless it is for a single user.
 const PAIRS_MAX: usize = 256;
@@ -74,26 +74,19 @@ fn pages(readers: &[(UserId, Vec<Post>)]) -> impl Iterator<Item = ((i64, Vec<u64
 /// Returns the likes of users for posts. Two lists take MariaDB an eighth of the time of a list of pairs as
 /// parameters.
 async fn rows(conn: &mut Conn, kind: i64, posts: &[u64], users: &[UserId]) -> Result<Vec<Row>, MysqlError> {
-    let (posts, users) = (padded(posts), padded(users));
+    let posts: Vec<Value> = posts.iter().copied().map(Value::from).collect();
+    let posts = multi_row::padded(&posts);
     let sql = format!(
-        "SELECT kind, target_id, user_id FROM likes WHERE kind = ? AND target_id IN ({}) AND user_id IN ({})",
-        places(posts.len()),
-        places(users.len())
+        "SELECT kind, target_id, user_id FROM likes
+         WHERE kind = ? AND target_id IN ({}) AND user_id IN ({{keys}})",
+        multi_row::places(posts.len())
     );
-    let posts = posts.into_iter().map(Value::from);
-    let values: Vec<Value> =
-        [kind.into()].into_iter().chain(posts).chain(users.iter().map(|user| user.get().into())).collect();
-    all(conn, sql, values, |row| Ok((row.next()?, row.next()?, UserId::new(row.next()?)))).await
-}
-
-fn places(number: usize) -> String {
-    vec!["?"; number].join(", ")
-}
-
-/// Repeats the last item up to a power of two, so that few statements are prepared.
-fn padded<T: Copy>(items: &[T]) -> Vec<T> {
-    let last = items.last().copied().into_iter().cycle();
-    items.iter().copied().chain(last).take(items.len().next_power_of_two()).collect()
+    let fixed: Vec<Value> = [kind.into()].into_iter().chain(posts).collect();
+    let users: Vec<Value> = users.iter().map(|user| user.get().into()).collect();
+    multi_row::select_by_values(conn, &sql, &fixed, &users, |row| {
+        Ok((row.next()?, row.next()?, UserId::new(row.next()?)))
+    })
+    .await
 }
 
 #[cfg(test)]
@@ -120,12 +113,5 @@ mod tests {
         let mixed: Vec<_> = pages(&mixed).collect();
         assert_eq!(mixed, [((0, vec![3]), vec![user(1)]), ((1, vec![3]), vec![user(1), user(2)])]);
         assert_eq!(pages(&[(user(1), Vec::new())]).count(), 0);
-    }
-
-    #[test]
-    fn a_padded_list_repeats_its_last_item() {
-        assert_eq!(padded(&[1, 2, 3]), [1, 2, 3, 3]);
-        assert_eq!(padded(&[7]), [7]);
-        assert_eq!(padded::<u8>(&[]), [0; 0]);
     }
 }

@@ -103,10 +103,37 @@ fn pieces<'a>(
     keys: &'a [Value],
 ) -> impl Iterator<Item = (String, Vec<Value>)> + 'a {
     keys.chunks(KEY_COUNTS[KEY_COUNTS.len() - 1]).map(move |keys| {
-        let size = KEY_COUNTS.into_iter().find(|size| *size >= keys.len()).unwrap_or(keys.len());
-        let last = keys.last().into_iter().cycle();
-        let places = keys.iter().chain(last).take(size).cloned();
-        let values = fixed.iter().cloned().chain(places).collect();
-        (sql.replace("{keys}", &vec!["?"; size].join(", ")), values)
+        let keys = padded(keys);
+        let sql = sql.replace("{keys}", &places(keys.len()));
+        (sql, fixed.iter().cloned().chain(keys).collect())
     })
+}
+
+/// Repeats the last key up to the next number of keys in a lookup.
+pub(super) fn padded(keys: &[Value]) -> Vec<Value> {
+    let size = KEY_COUNTS.into_iter().find(|size| *size >= keys.len()).unwrap_or(keys.len());
+    let last = keys.last().into_iter().cycle();
+    keys.iter().chain(last).take(size).cloned().collect()
+}
+
+/// Returns the placeholders of a list.
+pub(super) fn places(number: usize) -> String {
+    vec!["?"; number].join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padded_keys_repeat_the_last_one_up_to_a_number_of_the_list() {
+        for (keys, want) in [(1, 1), (2, 16), (16, 16), (17, 128), (512, 512)] {
+            let keys: Vec<u64> = (0..keys).collect();
+            let padded = padded(&values(&keys));
+            assert_eq!(padded.len(), want);
+            assert_eq!(padded[..keys.len()], values(&keys));
+            assert!(padded[keys.len()..].iter().all(|value| *value == Value::from(keys[keys.len() - 1])));
+        }
+        assert_eq!(padded(&[]), []);
+    }
 }
