@@ -13,6 +13,7 @@ pub use crate::event_subscribers::{kinds_in_row, kinds_of_row, shortened_error};
 pub use crate::feeds::fan_out::FanOutFeeds;
 pub use crate::feeds::{FeedRows, INBOX_MAX_ENTRIES, INBOX_TTL, Inbox, Inboxes};
 pub use crate::follows::FOLLOW_BACKFILL;
+pub use crate::geo_index::ShopTrees;
 pub use crate::ledger::{SELECT_LETTERS, SELECT_PAYMENTS, select_orders};
 pub use crate::locks::Waiters;
 pub use crate::plans::{

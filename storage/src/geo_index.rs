@@ -1,9 +1,13 @@
 //! Geographical index of shops.
 
+mod shop_trees;
+
 use async_trait::async_trait;
 
 use crate::places::{LatLng, PlacedShop};
 use crate::{ShopId, ShopTypeId, Shops, StoreError};
+
+pub use self::shop_trees::ShopTrees;
 
 /// Query for shops near a position.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -62,7 +66,8 @@ pub struct NearbyShop {
 /// - The database is the source of truth; this index may lag behind. A back end that lost the index rebuilds
 ///   it from the database by itself: memory at start, Redis in the background as soon as the loss is noticed.
 ///   Until the rebuild is complete, calls return [`StoreError::Unavailable`] rather than partial results.
-/// - A shop has one position. Every call is atomic per shop, and a shop put is found by the next call.
+/// - A shop has one position. Every call is atomic per shop, and a shop put is found by the next call of the
+///   same instance, and of other instances within a second.
 /// - Distances are computed by [`LatLng::metres_to`] from the exact coordinates put, on every back end, and
 ///   define the order. Redis itself keeps 26 bits per axis (steps of up to 0.6 m) on a sphere of 6,372,797.56
 ///   m; its search only yields candidates, somewhat more than requested, and its distances are not used. All

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use axum::body::Body;
 use axum::http::header::{
     ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    LOCATION, VARY,
+    IF_NONE_MATCH, LOCATION, VARY,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
@@ -245,7 +245,7 @@ pub(in crate::http) fn is_plain(path: &str) -> bool {
 fn upload(name: &str, picture: Picture, headers: &HeaderMap) -> Response {
     let stem = name.rsplit('/').next().and_then(|file| file.split('.').next()).unwrap_or_default();
     let etag = quoted(stem);
-    let mut response = if is_known(headers, &etag) {
+    let mut response = if is_known(headers.get_all(IF_NONE_MATCH), &etag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         let kind = match picture.kind {

@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use axum::body::Body;
 use axum::http::header::{
     ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LANGUAGE,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, LOCATION, VARY,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, VARY,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -226,7 +226,7 @@ impl Page {
 
     fn answer(&self, headers: &HeaderMap) -> Response {
         let kind = self.content_type.clone();
-        let mut response = if is_known(headers, &self.etag) {
+        let mut response = if is_known(headers.get_all(IF_NONE_MATCH), &self.etag) {
             StatusCode::NOT_MODIFIED.into_response()
         } else if let Some(gzip) = self.gzip.as_ref().filter(|_| takes_gzip(headers)) {
             let encoding = HeaderValue::from_static(Encoding::Gzip.name());
@@ -248,7 +248,7 @@ fn asset(name: &str, headers: &HeaderMap, keep: HeaderValue) -> Response {
     let Some(plain) = Web::get(name) else { return ApiError::unknown_path().into_response() };
     let etag = quoted(&hex(&plain.metadata.sha256_hash()[..16]));
     let is_drawing = plain.metadata.mimetype() == "image/svg+xml";
-    let mut response = if is_known(headers, &etag) {
+    let mut response = if is_known(headers.get_all(IF_NONE_MATCH), &etag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         let kind = content_type(plain.metadata.mimetype());

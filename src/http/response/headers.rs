@@ -1,6 +1,6 @@
 //! Headers common to all responses, and to pages and pictures: caching, `ETag`, content security policy.
 
-use axum::http::header::{CACHE_CONTROL, IF_NONE_MATCH, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{CACHE_CONTROL, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 /// A picture opened as a page runs no script and loads nothing.
@@ -46,7 +46,39 @@ pub(in crate::http) fn quoted(tag: &str) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{tag}\"")).unwrap_or(HeaderValue::from_static("\"\""))
 }
 
-/// Returns whether the client's copy has this tag.
-pub(in crate::http) fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
-    headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes())
+/// Returns whether the client's copy has this tag, among the values of `If-None-Match`.
+pub(in crate::http) fn is_known<'h>(
+    known: impl IntoIterator<Item = &'h HeaderValue>,
+    etag: &HeaderValue,
+) -> bool {
+    let values = known.into_iter().filter_map(|value| value.to_str().ok());
+    let mut names = values.flat_map(|value| value.split(','));
+    // A CDN may have weakened the tag; the tags are compared all the same.
+    names.any(|name| {
+        let name = name.trim();
+        name == "*" || name.strip_prefix("W/").unwrap_or(name).as_bytes() == etag.as_bytes()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_that_the_client_has_is_known_however_it_names_it() {
+        let etag = quoted("page");
+        for (sent, expected) in [
+            (&["\"page\""][..], true),
+            (&["W/\"page\""], true),
+            (&["\"other\", \"page\""], true),
+            (&["\"other\"", "\"page\""], true),
+            (&["*"], true),
+            (&["\"other\""], false),
+            (&["page"], false),
+            (&[], false),
+        ] {
+            let sent: Vec<HeaderValue> = sent.iter().map(|value| value.parse().unwrap()).collect();
+            assert_eq!(is_known(&sent, &etag), expected, "{sent:?}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! The [`GeoIndex`] port: Redis geo sets, with all shops in one set and the shops of each type in another.
 //!
+//! Searches are answered by the copy of the places in this process where there is one: see [`ShopCopy`].
+//!
 //! Redis rounds coordinates to 26 bits per axis. So each search asks for somewhat more than wanted. A hash
 //! beside the sets has the exact location of each shop, for selecting and sorting the result in the mall. All
 //! keys share one hash tag, so a search is one script on one node.
@@ -29,6 +31,8 @@ use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::restored_server::{Reply, RestoredServer};
 use super::script::{ADD_SHOPS, COUNT_SHOPS, Call, MOVE_SHOP, SHOPS_NEAR};
+use super::shop_copy::ShopCopy;
+use super::shop_entries::{format_entry, parse_entry, parse_shop};
 
 /// Ratio of Redis' earth radius to the mall's.
 const REDIS_EARTH: f64 = 6_372_797.560_856 / LatLng::EARTH_RADIUS_M;
@@ -54,6 +58,7 @@ pub(super) struct RedisGeoIndex {
     server: Arc<RestoredServer>,
     /// Shops in the database.
     shops: Arc<dyn Shops>,
+    copy: Arc<ShopCopy>,
     filling: Arc<Mutex<Option<Filling>>>,
 }
 
@@ -66,7 +71,8 @@ struct Filling {
 impl RedisGeoIndex {
     pub(super) fn new(link: Link, keys: &Keys, shops: Arc<dyn Shops>) -> Self {
         let server = Arc::new(RestoredServer::new(keys.server_of_shops()));
-        Self { link, keys: keys.clone(), server, shops, filling: Arc::default() }
+        let copy = ShopCopy::start(&link, keys, &server);
+        Self { link, keys: keys.clone(), server, shops, copy, filling: Arc::default() }
     }
 
     /// Restores the index in the background if Redis lost it; at most one restore runs at a time. The future
@@ -135,18 +141,20 @@ impl RedisGeoIndex {
     ) -> Result<(), StoreError> {
         for _ in 0..MOVE_ATTEMPTS_MAX {
             let seen = self.seen(op, shop).await?;
-            let before = if seen.is_empty() { None } else { Some(read(op, shop, &seen)?.kind) };
+            let before = if seen.is_empty() { None } else { Some(parse_entry(op, shop, &seen)?.kind) };
             let Some(kind) = before.or(to.map(|to| to.kind)) else { return Ok(()) };
             let call = MOVE_SHOP.on([
                 self.keys.shop_places(),
                 self.keys.shops_by_place(None),
                 self.keys.shops_by_place(Some(kind)),
                 self.keys.shops_by_place(Some(to.map_or(kind, |to| to.kind))),
+                self.keys.shop_changes(),
             ]);
             let call = call.arg(shop.get()).arg(seen).arg(to.map(format_entry).unwrap_or_default());
             let (lng, lat) = to.map_or((0.0, 0.0), |to| (to.at.lng(), to.at.lat()));
             let is_done: u64 = self.link.run(op, Idempotence::Safe, call.arg(lng).arg(lat)).await?;
             if is_done == 1 {
+                self.copy.catch_up().await;
                 return Ok(());
             }
         }
@@ -207,27 +215,12 @@ impl Candidate {
         redis_metres: &str,
         place: &str,
     ) -> Result<Self, StoreError> {
-        let corrupt = || StoreError::Corrupt { op, key: format!("shop {shop:?}") };
-        let shop = ShopId::new(shop.parse().map_err(|_| corrupt())?);
-        let redis_metres = redis_metres.parse().map_err(|_| corrupt())?;
-        let metres = centre.metres_to(read(op, shop, place)?.at);
+        let shop = parse_shop(op, shop)?;
+        let corrupt = |_| StoreError::Corrupt { op, key: format!("distance of shop {shop}") };
+        let redis_metres = redis_metres.parse().map_err(corrupt)?;
+        let metres = centre.metres_to(parse_entry(op, shop, place)?.at);
         Ok(Self { near: NearbyShop { shop, metres }, redis_metres })
     }
-}
-
-/// Formats a shop's type and location for the hash. Parsing the numbers yields the exact values again.
-fn format_entry(shop: PlacedShop) -> String {
-    format!("{} {} {}", shop.kind, shop.at.lng(), shop.at.lat())
-}
-
-fn read(op: &'static str, shop: ShopId, place: &str) -> Result<PlacedShop, StoreError> {
-    let mut parts = place.split(' ');
-    let mut parse = || {
-        let kind = ShopTypeId::new(parts.next()?.parse().ok()?);
-        let at = LatLng::new(parts.next()?.parse().ok()?, parts.next()?.parse().ok()?)?;
-        Some(PlacedShop { shop, kind, at })
-    };
-    parse().ok_or_else(|| StoreError::Corrupt { op, key: format!("place of shop {shop}") })
 }
 
 #[async_trait]
@@ -243,17 +236,18 @@ impl GeoIndex for RedisGeoIndex {
             kinds.sort_unstable();
             kinds.dedup();
             let sets = kinds.iter().map(|kind| self.keys.shops_by_place(Some(*kind)));
-            let keys = [self.keys.shop_places(), self.keys.shops_by_place(None)].into_iter().chain(sets);
-            let mut call = ADD_SHOPS.on(keys);
+            let keys = [self.keys.shop_places(), self.keys.shops_by_place(None), self.keys.shop_changes()];
+            let mut call = ADD_SHOPS.on(keys.into_iter().chain(sets));
             for shop in some {
-                // Lua counts from 1, and two other keys come first.
-                let set = kinds.partition_point(|kind| *kind < shop.kind) + 3;
+                // Lua counts from 1, and three other keys come first.
+                let set = kinds.partition_point(|kind| *kind < shop.kind) + 4;
                 call = call.arg(shop.shop.get()).arg(format_entry(*shop));
                 call = call.arg(shop.at.lng()).arg(shop.at.lat()).arg(set);
             }
             let moved: Vec<u64> = self.link.run("geo_index.add", Idempotence::Safe, call).await?;
             elsewhere.extend(moved.into_iter().map(ShopId::new));
         }
+        self.copy.catch_up().await;
         Ok(elsewhere)
     }
 
@@ -264,6 +258,9 @@ impl GeoIndex for RedisGeoIndex {
     async fn near(&self, around: &NearbyQuery) -> Result<Vec<NearbyShop>, StoreError> {
         if around.max == 0 {
             return Ok(Vec::new());
+        }
+        if let Some(found) = self.copy.near(around) {
+            return Ok(found);
         }
         timeout(SEARCH_TIMEOUT, self.find(around)).await.unwrap_or_else(|_| {
             Err(StoreError::Unavailable { op: "geo_index.near", source: "Redis does not respond".into() })

@@ -32,6 +32,7 @@
 //! | `mallbox:visits:salt:DAY` | string | the day's salt for the hashes of anonymous visitors |
 //! | `{mallbox:shops}:places` | hash | shop → type and exact location |
 //! | `{mallbox:shops}:geo`, `{mallbox:shops}:geo:TYPE` | sorted set | shops by location: all, or of a type |
+//! | `{mallbox:shops}:changes` | stream | shops put, moved or removed within the last minute |
 //! | `{mallbox:shops}:server`, `{mallbox:shops}:server:checked` | string | as for deadlines |
 //! | `{mallbox:feeds:NN}:USER` | sorted set | a reader's inbox: notes by time of writing |
 //! | `{mallbox:feeds:NN}:USER:state` | hash | state of the inbox |
@@ -224,6 +225,11 @@ impl Keys {
     /// Returns the key of the exact shop locations.
     pub(super) fn shop_places(&self) -> String {
         format!("{{{}:shops}}:places", self.prefix)
+    }
+
+    /// Returns the key of the stream of changed shops.
+    pub(super) fn shop_changes(&self) -> String {
+        format!("{{{}:shops}}:changes", self.prefix)
     }
 
     /// Returns the key of the geo set of a shop type, or of all shops.

@@ -48,8 +48,9 @@ scripts! {
     ENDED_SESSIONS = "ended_sessions.lua";
     BEGIN_SESSION = "begin_session.lua";
     END_SESSION = "end_session.lua";
-    MOVE_SHOP = "move_shop.lua";
-    ADD_SHOPS = "add_shops.lua";
+    MOVE_SHOP = "announce_shops.lua", "move_shop.lua";
+    ADD_SHOPS = "announce_shops.lua", "add_shops.lua";
+    CHANGED_SHOPS = "known_server.lua", "changed_shops.lua";
     SHOPS_NEAR = "known_server.lua", "shops_near.lua";
     COUNT_SHOPS = "known_server.lua", "count_shops.lua";
     PASS = "pass.lua";

@@ -24,6 +24,7 @@ use super::link::{Idempotence, Link};
 use super::script::ENDED_SESSIONS;
 use super::session_fields::token_hash;
 use super::session_look_up::StoredSession;
+use super::trust::Trust;
 
 /// Interval at which an instance reads the stream of ended sessions.
 const POLL: Duration = Duration::from_millis(200);
@@ -50,9 +51,8 @@ pub(super) struct SessionCache {
     ended: Mutex<HashMap<TokenHash, Instant>>,
     /// Incremented when news may have been lost: reads that began before are not kept.
     generation: AtomicU64,
-    made: Instant,
-    /// Begin of the last reading of the stream, in ms since `made`; 0 before the first.
-    read_ms: AtomicU64,
+    /// Given by each reading of the stream.
+    trust: Trust,
 }
 
 impl SessionCache {
@@ -67,8 +67,7 @@ impl SessionCache {
             copies,
             ended: Mutex::default(),
             generation: AtomicU64::new(0),
-            made: Instant::now(),
-            read_ms: AtomicU64::new(0),
+            trust: Trust::new(TRUSTED_FOR),
         });
         link.runtime().spawn(follow(Arc::downgrade(&cache)));
         cache
@@ -76,8 +75,7 @@ impl SessionCache {
 
     /// Returns the copy of a session, if it counts.
     pub(super) fn get(&self, token: &TokenHash) -> Option<StoredSession> {
-        let read_ms = self.read_ms.load(Ordering::Acquire);
-        let is_trusted = read_ms > 0 && self.made.elapsed() < Duration::from_millis(read_ms) + TRUSTED_FOR;
+        let is_trusted = self.trust.is_given();
         self.copies.get(token).filter(|_| is_trusted)
     }
 
@@ -144,7 +142,7 @@ impl SessionCache {
     /// Reads the stream after the entry `last`, `""` at first, and drops copies. Returns the last entry.
     async fn read(&self, last: &str) -> Result<String, StoreError> {
         const OP: &str = "sessions.ended";
-        let began = self.made.elapsed();
+        let began = Instant::now();
         let call = ENDED_SESSIONS.on(self.keys.ended_sessions()).arg(last).arg(&self.reader);
         let call = call.arg(READER_SILENCE_MS).arg(ENTRY_KEPT_MS);
         let mut answer: Vec<String> = self.link.run(OP, Idempotence::Safe, call).await?;
@@ -161,8 +159,7 @@ impl SessionCache {
             self.clear();
         }
         self.ended.lock().retain(|_, at| at.elapsed() < ENDED_KEPT);
-        let began_ms = u64::try_from(began.as_millis()).unwrap_or(u64::MAX).max(1);
-        self.read_ms.store(began_ms, Ordering::Release);
+        self.trust.give(began);
         Ok(answer.remove(0))
     }
 }
@@ -177,7 +174,7 @@ async fn follow(cache: Weak<SessionCache>) {
         if servers_met.replace(met) != Some(met)
             || read_at.elapsed() > Duration::from_millis(ENTRY_KEPT_MS / 2)
         {
-            cache.read_ms.store(0, Ordering::Release);
+            cache.trust.withdraw();
             last.clear();
         }
         let began = Instant::now();

@@ -17,6 +17,7 @@ mod redis_sessions;
 mod redis_setups;
 mod redis_world;
 mod session_copies;
+mod shop_copies;
 mod sign_faults;
 mod visit_faults;
 mod world;
