@@ -3,6 +3,8 @@
 //! Modules depend in a single direction: `cli → http → mall → mallbox_storage`. ARCHITECTURE.md has the map.
 
 #[cfg(feature = "cli")]
+pub mod backup;
+#[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod config;

@@ -1,18 +1,18 @@
 //! `mallbox import`: creates a mall from a dump of an hm-dianping database.
 
 use std::fs::File;
-use std::io::{self, IsTerminal as _, Seek as _, Write as _};
+use std::io::{self, Seek as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 use mallbox_storage::{Importing, PaymentMode, Storage, StoreError, UnpaidOrders, geo_index};
 use mallbox_storage_embedded::EmbeddedOptions;
 
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
+use super::progress::Progress;
 use super::{log, mall_directory, private_data, running_mall};
 use crate::config::{self, LocationError, LogFormat, PlaceConfig};
 use crate::import::{self, Fetched, ImportError, Report, Survey};
@@ -95,7 +95,7 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
     let mut dump = seekable(File::open(&import.file).map_err(cannot_read)?).map_err(cannot_read)?;
     let length = dump.metadata().map_err(cannot_read)?.len();
     log::start(LogFormat::Text);
-    let mut progress = Progress::new(2 * length, l);
+    let mut progress = ImportProgress::new(2 * length, l);
     let survey = import::survey(&dump, import.cut_off_is_fine, |bytes| progress.show(bytes, 0));
     let survey =
         survey.map_err(|error| CommandFailure::NotImported(import.file.clone()).with_cause(error))?;
@@ -224,7 +224,7 @@ async fn into_mall(
     import: &Import,
     target: &Target,
     dump: (File, Survey),
-    mut progress: Progress,
+    mut progress: ImportProgress,
 ) -> anyhow::Result<Report> {
     let new_dir = target.place.dir().filter(|dir| !mall_directory::is_mall(dir));
     let had_pictures = target.uploads.as_ref().is_some_and(|uploads| uploads.exists());
@@ -253,7 +253,7 @@ async fn import_into(
     target: &Target,
     (mut dump, survey): (File, Survey),
     storage: &Storage,
-    progress: &mut Progress,
+    progress: &mut ImportProgress,
 ) -> anyhow::Result<Report> {
     let (zone, new_zone) = running_mall::zone_of(storage, import.zone.clone()).await?;
     let used = || {
@@ -308,7 +308,7 @@ async fn fetch(
     dump: &mut File,
     survey: &Survey,
     uploads: &Path,
-    progress: &mut Progress,
+    progress: &mut ImportProgress,
 ) -> anyhow::Result<Fetched> {
     let not_imported = || CommandFailure::NotImported(import.file.clone());
     let addresses =
@@ -330,64 +330,40 @@ fn clean_up(dir: &Path, had_pictures: bool) -> anyhow::Result<()> {
     removed.map_err(|error| CommandFailure::NotCleanedUp(dir.to_owned()).with_cause(error))
 }
 
-/// A progress bar on a terminal; elsewhere a line now and then.
-struct Progress {
-    bar: Option<ProgressBar>,
+/// Progress of an import: rows, and bytes of the dump, which is read twice.
+struct ImportProgress {
+    shown: Progress,
     length: u64,
     /// Bytes of the first pass.
     begun: u64,
     language: Language,
-    last_line_at: Instant,
 }
 
-impl Progress {
-    /// Interval between two lines.
-    const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
-
+impl ImportProgress {
     fn new(length: u64, language: Language) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(length);
-            let form = "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta} {msg}";
-            if let Ok(style) = ProgressStyle::with_template(form) {
-                bar.set_style(style);
-            }
-            bar
-        });
-        Self { bar, length, begun: 0, language, last_line_at: Instant::now() }
+        Self { shown: Progress::new(length), length, begun: 0, language }
     }
 
     fn show(&mut self, bytes: u64, rows: u64) {
-        let bytes = self.begun + bytes;
-        if let Some(bar) = &self.bar {
-            bar.set_position(bytes);
-            bar.set_message(sentence!(self.language, "{rows}行", "{rows} rows"));
-        } else if self.last_line_at.elapsed() >= Self::PROGRESS_INTERVAL {
-            self.last_line_at = Instant::now();
-            let (done, of) = (bytes >> 20, self.length >> 20);
-            // A write error is ignored: standard error is closed, so nothing can be reported.
-            let line = sentence!(
-                self.language,
+        let (bytes, l) = (self.begun + bytes, self.language);
+        let (done, of) = (bytes >> 20, self.length >> 20);
+        let line = || {
+            sentence!(
+                l,
                 "导入：已读{done} / {of} MiB，{rows}行",
                 "import: {done} of {of} MiB read, {rows} rows"
-            );
-            let _ = writeln!(std::io::stderr(), "{line}");
-        }
+            )
+        };
+        self.shown.show(bytes, || sentence!(l, "{rows}行", "{rows} rows"), line);
     }
 
     fn pictures(&mut self, done: usize, of: usize) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(sentence!(self.language, "图片{done} / {of}", "pictures {done} / {of}"));
-        } else if self.last_line_at.elapsed() >= Self::PROGRESS_INTERVAL {
-            self.last_line_at = Instant::now();
-            let line =
-                sentence!(self.language, "导入：图片{done} / {of}", "import: {done} of {of} pictures tried");
-            let _ = writeln!(std::io::stderr(), "{line}");
-        }
+        let l = self.language;
+        let line = || sentence!(l, "导入：图片{done} / {of}", "import: {done} of {of} pictures tried");
+        self.shown.note(|| sentence!(l, "图片{done} / {of}", "pictures {done} / {of}"), line);
     }
 
     fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.shown.end();
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use mallbox_storage_embedded::backup::is_exchange_cut_short;
+
 /// The file that marks a demo's directory.
 pub(super) const DEMO_MARK: &str = "DEMO";
 
@@ -9,9 +11,10 @@ pub(super) const DEMO_MARK: &str = "DEMO";
 /// makes the database anew.
 pub(super) const BEGUN: &str = "mall.sqlite.new";
 
-/// Returns whether the directory holds a mall.
+/// Returns whether the directory holds a mall: also one whose restore was cut short, which the next opening
+/// completes.
 pub(super) fn is_mall(dir: &Path) -> bool {
-    dir.join("mall.sqlite").exists()
+    dir.join("mall.sqlite").exists() || is_exchange_cut_short(dir)
 }
 
 /// Returns whether the mall in this directory is a demo.

@@ -18,7 +18,8 @@ use mallbox_storage::OpenError;
 #[cfg(feature = "production")]
 pub(super) use self::bench::BenchMisuse;
 pub(super) use self::causes::of_system;
-use self::causes::{of_import, of_server, of_store};
+use self::causes::{of_backup, of_import, of_server, of_store};
+use crate::backup::reader::BackupFault;
 use crate::config::{ChallengeConfigError, ConfigFileError, LocationError};
 use crate::http::ServerError;
 use crate::import::ImportError;
@@ -80,6 +81,8 @@ pub(super) enum UsageError {
     /// The flags of a bench do not fit together.
     #[cfg(feature = "production")]
     Bench(BenchMisuse),
+    /// The arguments of `backup` do not fit together.
+    Backup(BackupMisuse),
     /// No mall in this directory.
     NoMall(PathBuf),
     /// No mall in this Redis and MySQL.
@@ -90,6 +93,19 @@ pub(super) enum UsageError {
     OneAddressTwice(SocketAddr),
     /// Unknown page of the manual; the names of all pages.
     NoTopic(String, Vec<String>),
+}
+
+/// Wrong arguments of `backup`.
+#[derive(Debug)]
+pub(super) enum BackupMisuse {
+    /// The directory of the new file is missing.
+    NoDirectory(PathBuf),
+    /// A file of this name exists.
+    Exists(PathBuf),
+    /// The directory belongs to the mall.
+    InsideMall(PathBuf),
+    /// Old backups would be removed from a place that is no directory.
+    KeepInFile(PathBuf),
 }
 
 /// An obstacle to a correctly typed command: exit code 1.
@@ -131,6 +147,12 @@ pub(super) enum CommandFailure {
     NoArchiveResult,
     /// The response lacks the result of the audit log's verification.
     NoVerdictOnAudit,
+    /// The response lacks what a backup begins with.
+    NoBackupBasis,
+    /// The database of the mall to back up is damaged; the number of pages.
+    DamagedPages(u64),
+    /// Nothing of the backup was restored.
+    NotRestored(PathBuf),
     /// Nothing of the dump was imported.
     NotImported(PathBuf),
     /// Clean-up after a failed import failed.
@@ -276,6 +298,7 @@ impl UsageError {
             ),
             #[cfg(feature = "production")]
             Self::Bench(misuse) => misuse.words(l),
+            Self::Backup(misuse) => misuse.words(l),
             Self::NoMall(dir) => {
                 let dir = dir.display();
                 sentence!(l, "{dir}里没有商城；请检查--data", "there is no mall in {dir}; check --data")
@@ -297,6 +320,41 @@ impl UsageError {
                     l,
                     "手册里没有“{topic}”这个主题；可选的主题：{zh}",
                     "the manual has no topic {topic}; available topics: {en}"
+                )
+            }
+        }
+    }
+}
+
+impl BackupMisuse {
+    fn words(&self, l: Language) -> String {
+        match self {
+            Self::NoDirectory(dir) => {
+                let dir = dir.display();
+                sentence!(l, "没有目录{dir}", "there is no directory {dir}")
+            }
+            Self::Exists(file) => {
+                let file = file.display();
+                sentence!(
+                    l,
+                    "{file}已经存在；请换一个文件名，或给出目录，由备份按时间命名",
+                    "{file} exists; choose another name, or pass a directory, in which a backup is named by its time"
+                )
+            }
+            Self::InsideMall(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}在商城自己的目录里：备份应放在别处，最好在另一块磁盘上",
+                    "{dir} is inside the mall's own directory: put the backup elsewhere, best on another disk"
+                )
+            }
+            Self::KeepInFile(file) => {
+                let file = file.display();
+                sentence!(
+                    l,
+                    "--keep需要存放备份的目录，而{file}不是目录",
+                    "--keep takes a directory of backups, and {file} is none"
                 )
             }
         }
@@ -393,6 +451,22 @@ impl CommandFailure {
                     "the response lacks the result of the audit log's verification"
                 )
             }
+            Self::NoBackupBasis => sentence!(
+                l,
+                "响应里没有备份所需的内容：正在运行的是较早的版本，请先用这个版本重新启动商城",
+                "the response lacks what a backup begins with: an earlier version is running; restart the mall with this \
+                 one"
+            ),
+            Self::DamagedPages(pages) => sentence!(
+                l,
+                "数据库已损坏，{pages}个页面与校验和不符，因此没有备份；请停止商城再启动，启动时会说明处理办法",
+                "the database is damaged, {pages} pages do not match their checksums, so that no backup was written; stop \
+                 the mall and start it again: the start says what to do"
+            ),
+            Self::NotRestored(file) => {
+                let file = file.display();
+                sentence!(l, "{file}：没有恢复任何内容", "{file}: nothing was restored")
+            }
             Self::NotImported(file) => {
                 let file = file.display();
                 sentence!(l, "{file}：没有导入任何内容", "{file}: nothing was imported")
@@ -486,6 +560,9 @@ fn render_cause(error: &(dyn Error + 'static), l: Language) -> String {
     }
     if let Some(error) = error.downcast_ref::<ServerError>() {
         return of_server(error, l);
+    }
+    if let Some(fault) = error.downcast_ref::<BackupFault>() {
+        return of_backup(fault, l);
     }
     if let Some(error) = error.downcast_ref::<ImportError>() {
         return of_import(error, l);

@@ -2,6 +2,7 @@
 
 mod archive;
 mod audit;
+mod backup;
 #[cfg(feature = "production")]
 mod bench;
 mod control_calls;
@@ -24,7 +25,9 @@ mod parent;
 mod password_input;
 mod payment_gateway;
 mod private_data;
+mod progress;
 mod read_only_copy;
+mod restore;
 mod running_mall;
 mod serve;
 mod user;
@@ -85,6 +88,10 @@ enum Command {
     Archive(archive::Archive),
     /// Reports versions, directory, limits, clock, and the time of a durable write.
     Doctor(doctor::Doctor),
+    /// Writes a mall in a directory to a file, also while it runs, and tries the file out.
+    Backup(backup::Backup),
+    /// Makes a mall of a backup.
+    Restore(restore::Restore),
     /// Makes the directory of a stopped mall readable by the version before.
     Downgrade(downgrade::Downgrade),
     /// Runs a throw-away mall for tests in any language; prints its address as a line of JSON.
@@ -136,6 +143,8 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
         Command::Events(events) => events::run(events, l).map(|()| true),
         Command::Archive(archive) => archive::run(archive, l),
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
+        Command::Backup(backup) => backup::run(&backup, l),
+        Command::Restore(restore) => restore::run(&restore, l),
         Command::Downgrade(downgrade) => downgrade::run(&downgrade, l).map(|()| true),
         Command::Fixture(fixture) => {
             fixture::run(fixture, requested.map_or(Language::Zh, Language::from)).map(|()| true)

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use mallbox_storage::{
     Durability, OrderFilter, OrderStatus, Page, PaymentId, PaymentMode, Storage, StoreError,
 };
+use mallbox_storage_embedded::backup::belongs_to_exchange;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -90,7 +91,8 @@ pub(super) fn check_dir(dir: &Path) -> Result<(), UsageError> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
     let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
         let name = name.to_string_lossy();
-        !name.starts_with('.') && !name.starts_with(mall_directory::BEGUN) && !OWN.contains(&&*name)
+        let is_own = name.starts_with(mall_directory::BEGUN) || OWN.contains(&&*name);
+        !name.starts_with('.') && !is_own && !belongs_to_exchange(&name)
     });
     match foreign {
         None => Ok(()),

@@ -6,6 +6,8 @@
 //! Reasons and figures: `src/decisions/0027-control-socket.md`.
 
 mod archive;
+#[cfg(feature = "cli")]
+mod backup;
 mod events;
 mod people;
 
@@ -48,14 +50,15 @@ pub use people::USERS_PER_PAGE;
 
 /// Returns the routes of the control socket.
 pub fn routes(app: App) -> Router {
-    Router::new()
+    let routes = Router::new()
         .route("/control/verify", get(verify))
         .route("/control/reload", post(reload))
         .merge(archive::routes())
         .merge(people::routes())
-        .merge(events::routes())
-        .fallback(|| async { ApiError::unknown_path() })
-        .with_state(app)
+        .merge(events::routes());
+    #[cfg(feature = "cli")]
+    let routes = routes.merge(backup::routes());
+    routes.fallback(|| async { ApiError::unknown_path() }).with_state(app)
 }
 
 /// The response of `verify`.

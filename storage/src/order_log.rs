@@ -119,6 +119,13 @@ pub trait OrderLog: Send + Sync {
     /// [`StoreError::Unavailable`]: call again.
     async fn count(&self, voucher: VoucherId) -> Result<PendingClaims, StoreError>;
 
+    /// Returns all durable pending claims, in any order: for a backup. A claim that is settled meanwhile may be
+    /// missing; then the database has it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn pending(&self) -> Result<Vec<Claim>, StoreError>;
+
     /// Returns the current state of the log.
     async fn state(&self) -> LogState;
 }

@@ -2,6 +2,7 @@
 
 pub mod alerts;
 pub mod archive;
+pub mod backups;
 mod break_glass;
 pub mod claim_gateways;
 pub mod dead_letters;

@@ -7,6 +7,7 @@
 //!
 //! Reasons and figures: `storage/decisions/0001-sled-and-sqlite.md`.
 
+pub mod backup;
 mod bundles;
 mod buyers;
 mod cache;
@@ -83,6 +84,7 @@ pub async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError> {
 
 fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let lock = lock::DirLock::take(&options.dir)?;
+    backup::finish_cut_short(&options.dir)?;
     let log_dir = options.dir.join("log");
     let record = options.dir.join("mall.sqlite");
     let (durability, faults) = (options.durability, options.disk_faults.clone());

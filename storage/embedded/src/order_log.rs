@@ -77,6 +77,11 @@ impl OrderLog for EmbeddedOrderLog {
         Ok(self.pending.count(voucher, |group| self.journal.is_durable(group)))
     }
 
+    async fn pending(&self) -> Result<Vec<Claim>, StoreError> {
+        let in_flight = self.pending.all().into_iter().filter(|it| self.journal.is_durable(it.group));
+        Ok(in_flight.map(|it| it.claim).collect())
+    }
+
     async fn state(&self) -> LogState {
         let trouble = self.journal.trouble();
         LogState {

@@ -86,9 +86,18 @@ impl Pending {
 
     /// Returns all claims of a sale. Reads every pending claim; meant for loading a sale.
     pub(crate) fn of_voucher(&self, voucher: VoucherId) -> Vec<InFlight> {
-        let of_sale = |in_flight: &&InFlight| in_flight.claim.voucher == voucher;
+        self.select(|in_flight| in_flight.claim.voucher == voucher)
+    }
+
+    /// Returns all claims.
+    pub(crate) fn all(&self) -> Vec<InFlight> {
+        self.select(|_| true)
+    }
+
+    fn select(&self, is_wanted: impl Fn(&InFlight) -> bool) -> Vec<InFlight> {
+        let wanted = |in_flight: &&InFlight| is_wanted(in_flight);
         let shards = self.by_order.0.iter();
-        shards.flat_map(|shard| shard.lock().values().filter(of_sale).copied().collect::<Vec<_>>()).collect()
+        shards.flat_map(|shard| shard.lock().values().filter(wanted).copied().collect::<Vec<_>>()).collect()
     }
 
     /// Counts the claims of a sale, durable and in doubt. Reads every pending claim.

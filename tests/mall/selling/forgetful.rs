@@ -71,6 +71,10 @@ impl OrderLog for LossyOrderLog {
         self.real.selling.order_log.count(voucher).await
     }
 
+    async fn pending(&self) -> Result<Vec<Claim>, StoreError> {
+        self.real.selling.order_log.pending().await
+    }
+
     async fn state(&self) -> LogState {
         self.real.selling.order_log.state().await
     }

@@ -167,7 +167,15 @@ async fn pending_claims_are_found_by_order_and_by_user(w: &World) {
     for (voucher, pending) in [(first, 2), (second, 1), (VoucherId::new(99), 0)] {
         assert_eq!(log.count(voucher).await.unwrap(), durable(pending), "{voucher}");
     }
+    let mut all = log.pending().await.unwrap();
+    all.sort_by_key(|claim| claim.user);
+    assert_eq!(all.iter().filter(|claim| claim.user == UserId::new(8)).collect::<Vec<_>>(), [&claims[2]]);
+    assert_eq!(all.len(), 3, "of all sales");
+    let taken = take(w, "a", 1).await;
+    assert_eq!(log.pending().await.unwrap().len(), 3, "taken and not yet settled");
+    log.put_back("a", &taken, false).await.unwrap();
     w.persist_all().await;
+    assert_eq!(log.pending().await.unwrap(), []);
     assert!(log.of_user(UserId::new(7)).await.unwrap().is_empty());
     assert_eq!(log.count(first).await.unwrap(), durable(0));
 }

@@ -76,7 +76,7 @@ pub(super) fn replace(opening: Opening<'_>, found: Found, accepted: Option<u64>)
 }
 
 /// Makes a log with `content` in the directory `new`. The store becomes current last.
-fn make(opening: Opening<'_>, new: &Path, content: &Content) -> Result<(), StoreFault> {
+pub(super) fn make(opening: Opening<'_>, new: &Path, content: &Content) -> Result<(), StoreFault> {
     let Opening { disk, witness, durability, id } = opening;
     let needed_from = witness.needed_from();
     let evidence = Evidence { log_id: id, needed_from, kept_from: needed_from, seen: 0 };

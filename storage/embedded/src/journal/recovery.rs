@@ -86,6 +86,21 @@ pub(crate) fn recover(
     })
 }
 
+/// Creates a log with `content`, where there is none.
+///
+/// # Errors
+/// [`OpenError::Io`] if the system refuses an operation.
+pub(crate) fn create(
+    disk: &Disk,
+    witness: &LogEvidence,
+    content: &Content,
+    id: u64,
+) -> Result<(), OpenError> {
+    let opening = Opening { disk, witness, durability: Durability::Power, id };
+    let made = loss::make(opening, disk.dir(), content);
+    made.map_err(|fault| explained(disk.dir(), &fault))
+}
+
 fn in_place(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered, OpenFault> {
     let Opening { disk, witness, durability, .. } = opening;
     let log_dir = disk.dir();

@@ -80,6 +80,15 @@ pub(super) fn mark_stopped(conn: &Connection) -> rusqlite::Result<()> {
     put(conn, STOP, CLEAN)
 }
 
+/// Forgets the order log and all starts, as if the mall had been made a moment ago and stopped cleanly: for a
+/// copy of a database whose log is not copied.
+pub(super) fn forget_log(conn: &Connection) -> rusqlite::Result<()> {
+    for name in [LOG_APPLIED, LOG_ACKED, LOG_CHECKPOINT, STARTS] {
+        remove(conn, name)?;
+    }
+    mark_stopped(conn)
+}
+
 /// Returns a named value.
 pub(super) fn get(conn: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
     conn.prepare_cached("SELECT value FROM meta WHERE name = ?1")?
@@ -99,6 +108,12 @@ pub(super) fn put(conn: &Connection, name: &str, value: &str) -> rusqlite::Resul
 /// Removes a named value.
 pub(super) fn remove(conn: &Connection, name: &str) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM meta WHERE name = ?1")?.execute([name]).map(drop)
+}
+
+/// Removes all values whose names begin with `beginning`.
+pub(super) fn remove_all(conn: &Connection, beginning: &str) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM meta WHERE substr(name, 1, length(?1)) = ?1";
+    conn.prepare_cached(sql)?.execute([beginning]).map(drop)
 }
 
 fn mark(conn: &Connection, name: &str) -> rusqlite::Result<u64> {

@@ -115,6 +115,7 @@ pub(crate) use retry_tasks::EmbeddedRetryTasks;
 pub(crate) use reviews::EmbeddedReviews;
 pub(crate) use second_factors::EmbeddedSecondFactors;
 pub(crate) use sequences::EmbeddedSequences;
+pub(crate) use settings::forget_log;
 pub use settings::payment_mode_in;
 pub(crate) use shops::{EmbeddedShops, places};
 pub(crate) use sign_ins::EmbeddedSignIns;

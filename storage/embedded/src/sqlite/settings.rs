@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::Database;
 use super::columns::payment_setting;
 use super::meta::{
-    LogMarks, forget_log_checkpoint, get, log_checkpoint, log_marks, note_log_checkpoint, put,
+    self, LogMarks, forget_log_checkpoint, get, log_checkpoint, log_marks, note_log_checkpoint, put,
 };
 use super::migrations::undo_to_former;
 
@@ -51,6 +51,17 @@ impl Database {
     pub(crate) fn put_setting_blocking(&self, name: &str, value: &str) -> Result<(), StoreError> {
         let (name, value) = (key(name), value.to_owned());
         self.write_blocking("put setting", move |conn| put(conn, &name, &value))
+    }
+
+    /// Removes the settings whose names begin with one of `beginnings`. Blocks.
+    pub(crate) fn forget_settings_blocking(&self, beginnings: &[&str]) -> Result<(), StoreError> {
+        let beginnings: Vec<String> = beginnings.iter().map(|beginning| key(beginning)).collect();
+        self.write_blocking("forget settings", move |conn| {
+            for beginning in &beginnings {
+                meta::remove_all(conn, beginning)?;
+            }
+            Ok(())
+        })
     }
 
     /// Returns the marks of the order log. Blocks.
@@ -102,6 +113,16 @@ pub(super) fn payment_mode(conn: &Connection) -> rusqlite::Result<PaymentMode> {
 /// Stores a setting of the mall in the caller's transaction.
 pub(super) fn put_setting(conn: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
     put(conn, &key(name), value)
+}
+
+/// Makes a copy of the database one of a mall without an order log, with the settings of the log forgotten.
+pub(crate) fn forget_log(conn: &Connection, settings: &[&str]) -> rusqlite::Result<()> {
+    let change = conn.unchecked_transaction()?;
+    meta::forget_log(&change)?;
+    for name in settings {
+        meta::remove(&change, &key(name))?;
+    }
+    change.commit()
 }
 
 /// Prefixes a setting's name: separates the mall's names from internal ones.

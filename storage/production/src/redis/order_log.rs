@@ -140,6 +140,24 @@ impl RedisOrderLog {
         &self.logs[index(partition)]
     }
 
+    /// Reads the claims of a partition's log, in pieces.
+    async fn read_log(
+        &self,
+        op: &'static str,
+        log: &LogKeys,
+        mut each: impl FnMut(Vec<Claim>) + Send,
+    ) -> Result<(), StoreError> {
+        let mut after = None;
+        loop {
+            let (claims, last) = claims_in(&self.epochs.link, op, log, after.as_deref()).await?;
+            each(claims);
+            after = last;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
     /// Runs a script that reads pending claims, once the partition's epoch is open. A returning old master
     /// may still have claims unknown to the epoch in force, and a new master may lack claims in workers'
     /// hands.
@@ -461,16 +479,19 @@ impl OrderLog for RedisOrderLog {
 
     async fn count(&self, voucher: VoucherId) -> Result<PendingClaims, StoreError> {
         let log = self.log(partition_of(voucher));
-        let (mut count, mut after) = (0, None);
-        loop {
-            let (claims, last) =
-                claims_in(&self.epochs.link, "order_log.count", log, after.as_deref()).await?;
-            count += claims.iter().filter(|claim| claim.voucher == voucher).count() as u64;
-            after = last;
-            if after.is_none() {
-                return Ok(PendingClaims { durable: count, in_doubt: 0 });
-            }
+        let mut count = 0;
+        let of_sale = |claim: &Claim| claim.voucher == voucher;
+        let each = |claims: Vec<Claim>| count += claims.into_iter().filter(of_sale).count() as u64;
+        self.read_log("order_log.count", log, each).await?;
+        Ok(PendingClaims { durable: count, in_doubt: 0 })
+    }
+
+    async fn pending(&self) -> Result<Vec<Claim>, StoreError> {
+        let mut pending = Vec::new();
+        for log in &self.logs {
+            self.read_log("order_log.pending", log, |claims| pending.extend(claims)).await?;
         }
+        Ok(pending)
     }
 
     async fn state(&self) -> LogState {

@@ -35,3 +35,24 @@ impl Trust {
         self.read_ms.store(0, Ordering::Release);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trust_begins_with_a_reading_and_ends_after_its_span_or_when_withdrawn() {
+        let trust = Trust::new(Duration::from_millis(200));
+        assert!(!trust.is_given(), "nothing was read yet");
+        let began = Instant::now();
+        trust.give(began);
+        assert!(trust.is_given() || began.elapsed() > Duration::from_millis(200));
+        std::thread::sleep(Duration::from_millis(201));
+        assert!(!trust.is_given());
+        let lasting = Trust::new(Duration::from_secs(3600));
+        lasting.give(Instant::now());
+        assert!(lasting.is_given());
+        lasting.withdraw();
+        assert!(!lasting.is_given());
+    }
+}

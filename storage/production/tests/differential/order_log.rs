@@ -117,7 +117,13 @@ impl OrderLogStep {
             Self::Find(order) => said(log.find(*order).await),
             Self::OfUser(user) => said(log.of_user(*user).await),
             Self::Count(voucher) => said(log.count(*voucher).await),
-            Self::State => log_state(log.state().await),
+            Self::State => {
+                let pending = log.pending().await.map(|mut claims| {
+                    claims.sort_unstable_by_key(|claim| claim.order);
+                    claims
+                });
+                format!("{}, {}", log_state(log.state().await), said(pending))
+            }
         }
     }
 }

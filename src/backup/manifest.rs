@@ -1,0 +1,76 @@
+//! Header and list of contents of a backup, as JSON.
+
+use mallbox_storage::{Claim, OrderId, Timestamp, UserId, VoucherId};
+use serde::{Deserialize, Serialize};
+
+/// Version of the format. A reader refuses later ones.
+pub const FORMAT: u32 = 1;
+/// Name of the header, the first entry.
+pub const HEADER: &str = "mallbox-backup.json";
+/// Name of the pending claims, a line each.
+pub const CLAIMS: &str = "claims.jsonl";
+/// Name of the list of contents, the last entry.
+pub const CONTENTS: &str = "contents.json";
+
+/// Header of a backup.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Header {
+    /// Version of the format.
+    pub format: u32,
+    /// Version of the program that wrote the backup.
+    pub program: String,
+    /// Time at which the backup began, RFC 3339 in UTC: whatever was acknowledged before is in it.
+    pub taken: String,
+    /// The incarnation of the mall; `None` for a mall that was never restored.
+    pub incarnation: Option<String>,
+    /// Whether the mall was created by `mallbox demo`.
+    pub is_demo: bool,
+    /// Number of pending claims.
+    pub claims: u64,
+    /// Size of all other entries in bytes, but for the list of contents.
+    pub bytes: u64,
+}
+
+/// An entry in the list of contents.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ListedFile {
+    /// Path in the mall's directory, with `/`.
+    pub path: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// SHA-256 of the content, in hexadecimal.
+    pub sha256: String,
+}
+
+/// A pending claim in a backup.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ClaimLine {
+    order: u64,
+    voucher: u64,
+    user: u64,
+    /// Time of the claim, in ms since 1970.
+    at: i64,
+}
+
+impl From<Claim> for ClaimLine {
+    fn from(claim: Claim) -> Self {
+        Self {
+            order: claim.order.get(),
+            voucher: claim.voucher.get(),
+            user: claim.user.get(),
+            at: claim.at.as_millis(),
+        }
+    }
+}
+
+impl From<ClaimLine> for Claim {
+    fn from(line: ClaimLine) -> Self {
+        Self {
+            order: OrderId::new(line.order),
+            voucher: VoucherId::new(line.voucher),
+            user: UserId::new(line.user),
+            at: Timestamp::from_millis(line.at),
+        }
+    }
+}

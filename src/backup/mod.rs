@@ -1,0 +1,20 @@
+//! Backup files: one compressed archive of everything that a mall in a directory must not lose.
+//!
+//! A backup is a gzip-compressed tar file, so that its contents can be read without mallbox: a header, a copy
+//! of the database, the claims that were pending, pictures and archived days, and last a list of all of these
+//! with their SHA-256. Without that list a file is incomplete.
+//!
+//! - [`manifest`]: header and list. [`writer`]: a backup being written. [`reader`]: a backup being unpacked.
+//! - [`retention`]: which of many backups to keep.
+//!
+//! Reasons and figures: `src/decisions/0078-backups.md`.
+
+pub mod manifest;
+pub mod reader;
+pub mod retention;
+pub mod writer;
+
+/// Name of the copied database in a backup.
+pub const DATABASE: &str = "mall.sqlite";
+/// Directories whose files a backup contains: pictures, and archived days.
+pub const DIRECTORIES: [&str; 2] = ["uploads", "archive"];

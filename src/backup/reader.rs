@@ -1,0 +1,282 @@
+//! A backup being unpacked: into an empty directory, and only what belongs into a backup.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use mallbox_storage::{Claim, hex};
+use sha2::{Digest as _, Sha256};
+use thiserror::Error;
+
+use super::manifest::{CLAIMS, CONTENTS, ClaimLine, FORMAT, HEADER, Header, ListedFile};
+use super::{DATABASE, DIRECTORIES};
+
+/// Size limit of header and list of contents in bytes: a list of some hundred thousand files.
+const JSON_MAX_BYTES: u64 = 64 << 20;
+
+/// Why a file is not unpacked.
+#[derive(Debug, Error)]
+pub enum BackupFault {
+    /// The file does not begin as a backup does.
+    #[error("it is not a backup written by mallbox")]
+    NotABackup,
+    /// The file is of a later version of the program.
+    #[error("its format is {0}, and this mallbox reads formats up to {FORMAT}: use a newer mallbox")]
+    Newer(u32),
+    /// The end is missing.
+    #[error("it is cut off")]
+    CutOff,
+    /// The content is not what was written; the damaged entry, if it can be told.
+    #[error("it is damaged{}", entry.as_deref().map_or_else(String::new, |entry| format!(" at {entry}")))]
+    Damaged {
+        /// Path of the entry.
+        entry: Option<String>,
+    },
+    /// An entry that no backup has.
+    #[error("it contains {0:?}, which does not belong into a backup")]
+    Foreign(String),
+    /// There is too little room.
+    #[error("it needs {needed} bytes, and {free} are free in {}", dir.display())]
+    NoRoom {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+        /// The directory to unpack into.
+        dir: PathBuf,
+    },
+    /// The system refuses an operation.
+    #[error("{}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+}
+
+/// What was unpacked.
+#[derive(Debug)]
+pub struct Unpacked {
+    /// The backup's header.
+    pub header: Header,
+    /// The claims that were pending.
+    pub claims: Vec<Claim>,
+}
+
+/// Unpacks a backup into the empty directory `into`, and compares everything with the backup's own list.
+/// Reports the bytes read so far.
+///
+/// # Errors
+/// [`BackupFault`]. `into` may contain part of the backup then.
+pub fn unpack(from: &Path, into: &Path, progress: impl FnMut(u64)) -> Result<Unpacked, BackupFault> {
+    let file = File::open(from).map_err(|source| BackupFault::Io { path: from.to_owned(), source })?;
+    let read = Counted { from: BufReader::with_capacity(1 << 16, file), bytes: 0, progress };
+    let mut tar = tar::Archive::new(GzDecoder::new(read));
+    let entries = tar.entries().map_err(|error| broken(&error))?;
+    let mut unpacking = Unpacking { into, header: None, found: BTreeMap::new(), bytes: 0 };
+    for entry in entries {
+        let mut entry = entry.map_err(|error| unpacking.broken(&error))?;
+        if let Some(listed) = unpacking.take(&mut entry)? {
+            return unpacking.complete(&listed);
+        }
+    }
+    Err(if unpacking.header.is_some() { BackupFault::CutOff } else { BackupFault::NotABackup })
+}
+
+/// A backup while it is being unpacked.
+struct Unpacking<'a> {
+    into: &'a Path,
+    header: Option<Header>,
+    /// Size and SHA-256 of each entry so far.
+    found: BTreeMap<String, (u64, String)>,
+    bytes: u64,
+}
+
+impl Unpacking<'_> {
+    /// Unpacks an entry. Returns the list of contents with the last one.
+    fn take(
+        &mut self,
+        entry: &mut tar::Entry<'_, impl Read>,
+    ) -> Result<Option<Vec<ListedFile>>, BackupFault> {
+        let path = entry.path_bytes().into_owned();
+        let path = String::from_utf8(path).map_err(|_| BackupFault::NotABackup)?;
+        let is_file = entry.header().entry_type() == tar::EntryType::Regular;
+        let Some(header) = &self.header else {
+            if path != HEADER || !is_file {
+                return Err(BackupFault::NotABackup);
+            }
+            let text = self.text(&path, entry)?;
+            self.header = Some(self.begin(&text)?);
+            return Ok(None);
+        };
+        if !is_file || !belongs(&path) || self.found.contains_key(&path) {
+            return Err(BackupFault::Foreign(path));
+        }
+        if path == CONTENTS {
+            let text = self.text(&path, entry)?;
+            let listed = serde_json::from_slice(&text);
+            return listed.map(Some).map_err(|_| damaged(CONTENTS));
+        }
+        if entry.size() > header.bytes - self.bytes {
+            return Err(damaged(&path));
+        }
+        self.bytes += entry.size();
+        self.unpack(path, entry)?;
+        Ok(None)
+    }
+
+    /// Reads the header, and refuses what there is no room for.
+    fn begin(&self, text: &[u8]) -> Result<Header, BackupFault> {
+        #[derive(serde::Deserialize)]
+        struct Versioned {
+            format: u32,
+        }
+        let Versioned { format } = serde_json::from_slice(text).map_err(|_| BackupFault::NotABackup)?;
+        if format > FORMAT {
+            return Err(BackupFault::Newer(format));
+        }
+        let header: Header = serde_json::from_slice(text).map_err(|_| BackupFault::NotABackup)?;
+        let refused = |error: rustix::io::Errno| self.refused(error.into());
+        let of_disk = rustix::fs::statvfs(self.into).map_err(refused)?;
+        let free = of_disk.f_bavail.saturating_mul(of_disk.f_frsize);
+        if header.bytes > free {
+            let dir = self.into.to_owned();
+            return Err(BackupFault::NoRoom { needed: header.bytes, free, dir });
+        }
+        Ok(header)
+    }
+
+    fn text(&mut self, path: &str, entry: &mut tar::Entry<'_, impl Read>) -> Result<Vec<u8>, BackupFault> {
+        let size = entry.size();
+        if size > JSON_MAX_BYTES {
+            return Err(damaged(path));
+        }
+        let mut text = Vec::new();
+        entry.read_to_end(&mut text).map_err(|error| self.broken(&error))?;
+        self.found.insert(path.to_owned(), (size, hex(&Sha256::digest(&text))));
+        Ok(text)
+    }
+
+    fn unpack(&mut self, path: String, entry: &mut tar::Entry<'_, impl Read>) -> Result<(), BackupFault> {
+        let to = self.into.join(&path);
+        let refused = |source| BackupFault::Io { path: to.clone(), source };
+        if let Some(dir) = to.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(refused)?;
+        }
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&to).map_err(refused)?;
+        let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+        loop {
+            let read = entry.read(&mut buffer).map_err(|error| self.broken(&error))?;
+            if read == 0 {
+                break;
+            }
+            hash.update(&buffer[..read]);
+            file.write_all(&buffer[..read]).map_err(refused)?;
+        }
+        self.found.insert(path, (entry.size(), hex(&hash.finalize())));
+        Ok(())
+    }
+
+    /// Compares what was unpacked with the list of contents, and reads the claims.
+    fn complete(self, listed: &[ListedFile]) -> Result<Unpacked, BackupFault> {
+        let mut seen = HashSet::new();
+        for file in listed {
+            let found = self.found.get(&file.path).map(|(bytes, sha256)| (*bytes, sha256.as_str()));
+            if found != Some((file.bytes, &file.sha256)) {
+                return Err(damaged(&file.path));
+            }
+            seen.insert(file.path.as_str());
+        }
+        let unlisted = self.found.keys().find(|path| *path != CONTENTS && !seen.contains(path.as_str()));
+        if let Some(path) = unlisted {
+            return Err(BackupFault::Foreign(path.clone()));
+        }
+        let header = self.header.ok_or(BackupFault::NotABackup)?;
+        if let Some(missing) = [DATABASE, CLAIMS].into_iter().find(|needed| !seen.contains(needed)) {
+            return Err(damaged(missing));
+        }
+        let path = self.into.join(CLAIMS);
+        let refused = |source| BackupFault::Io { path: path.clone(), source };
+        let lines = BufReader::new(File::open(&path).map_err(refused)?).lines();
+        let mut claims = Vec::new();
+        for line in lines {
+            let line: Result<ClaimLine, _> = serde_json::from_str(&line.map_err(refused)?);
+            claims.push(line.map_err(|_| damaged(CLAIMS))?.into());
+        }
+        fs::remove_file(&path).map_err(refused)?;
+        if claims.len() as u64 != header.claims {
+            return Err(damaged(CLAIMS));
+        }
+        Ok(Unpacked { header, claims })
+    }
+
+    fn broken(&self, error: &io::Error) -> BackupFault {
+        if self.header.is_some() { broken_after_header(error) } else { broken(error) }
+    }
+
+    fn refused(&self, source: io::Error) -> BackupFault {
+        BackupFault::Io { path: self.into.to_owned(), source }
+    }
+}
+
+fn broken(error: &io::Error) -> BackupFault {
+    match error.kind() {
+        ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::Other => {
+            BackupFault::NotABackup
+        }
+        _ => broken_after_header(error),
+    }
+}
+
+fn broken_after_header(error: &io::Error) -> BackupFault {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => BackupFault::CutOff,
+        _ => BackupFault::Damaged { entry: None },
+    }
+}
+
+fn damaged(entry: &str) -> BackupFault {
+    BackupFault::Damaged { entry: Some(entry.to_owned()) }
+}
+
+/// Returns whether a backup may contain a file of this path.
+fn belongs(path: &str) -> bool {
+    if [DATABASE, CLAIMS, CONTENTS].contains(&path) {
+        return true;
+    }
+    let mut components = Path::new(path).components();
+    let top = components.next();
+    let is_known = DIRECTORIES.iter().any(|dir| top == Some(Component::Normal(dir.as_ref())));
+    let mut below = components.peekable();
+    is_known
+        && below.peek().is_some()
+        && below.all(|component| matches!(component, Component::Normal(_)))
+        && !path.contains(['\0', '\\'])
+        && !path.contains("//")
+        && !path.contains("/./")
+        && !path.ends_with('/')
+}
+
+/// Counts the bytes read.
+struct Counted<R, P> {
+    from: R,
+    bytes: u64,
+    progress: P,
+}
+
+impl<R: Read, P: FnMut(u64)> Read for Counted<R, P> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.bytes += read as u64;
+        (self.progress)(self.bytes);
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! A backup being written.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use mallbox_storage::hex;
+use sha2::{Digest as _, Sha256};
+
+use super::manifest::{CONTENTS, HEADER, Header, ListedFile};
+
+/// Effort of the compression: most of the effect at a third of the time of the default.
+const LEVEL: u32 = 3;
+
+/// A backup being written. Without [`finish`](Self::finish), what was written is no backup.
+pub struct BackupWriter<W: Write> {
+    tar: tar::Builder<GzEncoder<W>>,
+    listed: Vec<ListedFile>,
+}
+
+impl<W: Write> BackupWriter<W> {
+    /// Begins a backup.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn begin(out: W, header: &Header) -> io::Result<Self> {
+        let tar = tar::Builder::new(GzEncoder::new(out, Compression::new(LEVEL)));
+        let mut writer = Self { tar, listed: Vec::new() };
+        writer.add_bytes(HEADER, &serde_json::to_vec_pretty(header)?)?;
+        Ok(writer)
+    }
+
+    /// Adds a file with the given content.
+    ///
+    /// # Errors
+    /// The backup cannot be written.
+    pub fn add_bytes(&mut self, path: &str, content: &[u8]) -> io::Result<()> {
+        self.add(path, content.len() as u64, content, |_| {})
+    }
+
+    /// Adds a file of the disk under the name `path`. Reports the bytes read since the last report.
+    ///
+    /// # Errors
+    /// The file cannot be read or was shortened meanwhile, or the backup cannot be written.
+    pub fn add_file(&mut self, path: &str, from: &Path, progress: impl FnMut(u64)) -> io::Result<()> {
+        let file = File::open(from)?;
+        let bytes = file.metadata()?.len();
+        self.add(path, bytes, BufReader::with_capacity(1 << 16, file), progress)
+    }
+
+    fn add(
+        &mut self,
+        path: &str,
+        bytes: u64,
+        content: impl Read,
+        progress: impl FnMut(u64),
+    ) -> io::Result<()> {
+        let mut entry = tar::Header::new_gnu();
+        entry.set_entry_type(tar::EntryType::Regular);
+        entry.set_mode(0o600);
+        entry.set_size(bytes);
+        let mut hashed = Hashed { from: content.take(bytes), hash: Sha256::new(), left: bytes, progress };
+        self.tar.append_data(&mut entry, path, &mut hashed)?;
+        if hashed.left > 0 {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, format!("{path} was shortened")));
+        }
+        let sha256 = hex(&hashed.hash.finalize());
+        self.listed.push(ListedFile { path: path.to_owned(), bytes, sha256 });
+        Ok(())
+    }
+
+    /// Completes the backup with the list of its contents.
+    ///
+    /// # Errors
+    /// The backup cannot be written.
+    pub fn finish(mut self) -> io::Result<W> {
+        let list = serde_json::to_vec_pretty(&self.listed)?;
+        self.add_bytes(CONTENTS, &list)?;
+        self.tar.into_inner()?.finish()
+    }
+}
+
+/// Content that is hashed while it is read.
+struct Hashed<R, P> {
+    from: R,
+    hash: Sha256,
+    left: u64,
+    progress: P,
+}
+
+impl<R: Read, P: FnMut(u64)> Read for Hashed<R, P> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.hash.update(&into[..read]);
+        self.left = self.left.saturating_sub(read as u64);
+        (self.progress)(read as u64);
+        Ok(read)
+    }
+}

@@ -1,0 +1,95 @@
+//! `mallbox backup`: writes a mall in a directory to a file, and tries the file out.
+
+mod repeated;
+mod take;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use self::take::Target;
+use super::mall_directory;
+use super::messages::{BackupMisuse, UsageError};
+use crate::backup::retention::Retention;
+use crate::config::{LocationError, PlaceConfig};
+use crate::language::Language;
+
+/// The flags of `backup`.
+#[derive(Args)]
+pub(super) struct Backup {
+    /// The new file; or an existing directory, in which each backup is named by its time.
+    #[arg(value_name = "FILE|DIR")]
+    to: PathBuf,
+    /// The mall. A running mall continues to sell.
+    #[command(flatten)]
+    mall: PlaceConfig,
+    /// Repeats the backup at this interval, such as 15m, 1h or 1d, until stopped. The directory may come and go,
+    /// as a removable disk does.
+    #[arg(long, value_name = "SPAN", value_parser = interval)]
+    every: Option<Duration>,
+    /// Removes older backups from the directory: keeps the newest of each of so many hours, days, weeks, months
+    /// and years, such as 24h,7d,12m.
+    #[arg(long, value_name = "LIST")]
+    keep: Option<Retention>,
+    /// The directory in which each backup is unpacked and opened as a trial; default: beside the backup.
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+}
+
+/// Parses an interval from a minute to 31 days.
+fn interval(text: &str) -> Result<Duration, String> {
+    const MINUTE: u64 = 60;
+    let unit = |end: char, seconds: u64| {
+        let count: u64 = text.strip_suffix(end)?.parse().ok()?;
+        count.checked_mul(seconds)
+    };
+    let seconds =
+        unit('m', MINUTE).or_else(|| unit('h', 60 * MINUTE)).or_else(|| unit('d', 24 * 60 * MINUTE));
+    seconds
+        .filter(|seconds| (MINUTE..=31 * 24 * 60 * MINUTE).contains(seconds))
+        .map(Duration::from_secs)
+        .ok_or_else(|| "expected an interval from 1m to 31d, such as 1h".to_owned())
+}
+
+/// Writes a backup, or one after the other. Returns whether the books in the backup balance.
+///
+/// # Errors
+/// One sentence for the user of the command line; no file is left then.
+pub(super) fn run(backup: &Backup, l: Language) -> anyhow::Result<bool> {
+    let place = backup.mall.place().map_err(UsageError::Where)?;
+    let Some(dir) = place.dir() else {
+        return Err(UsageError::Where(LocationError::OnlyInDirectory("backup")).into());
+    };
+    if !mall_directory::is_mall(dir) {
+        return Err(UsageError::NoMall(dir.to_owned()).into());
+    }
+    let target = Target { mall: &backup.mall, dir, scratch: backup.scratch.as_deref(), l };
+    match (backup.every, &backup.keep) {
+        (Some(every), keep) => repeated::run(&target, &backup.to, every, keep.as_ref()).map(|()| true),
+        (None, Some(_)) if !backup.to.is_dir() => {
+            Err(UsageError::Backup(BackupMisuse::KeepInFile(backup.to.clone())).into())
+        }
+        (None, keep) => {
+            let balances = target.take(&backup.to)?;
+            keep.as_ref().map_or(Ok(()), |keep| repeated::remove_superfluous(&backup.to, keep, l))?;
+            Ok(balances)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_a_minute_to_a_month() {
+        for (text, seconds) in [("1m", 60), ("1h", 3_600), ("31d", 31 * 86_400)] {
+            assert_eq!(interval(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for wrong in ["", "m", "0m", "1s", "32d", "1", "-1h", "99999999999999999999d", "1000000000000000000h"]
+        {
+            assert!(interval(wrong).unwrap_err().contains("such as 1h"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! `mallbox restore`: makes a mall of a backup.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use mallbox_storage_embedded::backup::{Exchange, make_log};
+
+use super::messages::CommandFailure;
+use super::output::print;
+use super::progress::Progress;
+use super::running_mall::{block_on, check_dir};
+use super::{control_calls, mall_directory};
+use crate::backup::manifest::Header;
+use crate::backup::reader::{Unpacked, unpack};
+use crate::config::PlaceConfig;
+use crate::language::{Language, sentence};
+use crate::mall::operator::backups::{INCARNATION, RENEWED_SECRETS, RESTORED_FROM};
+
+/// The flags of `restore`.
+#[derive(Args)]
+pub(super) struct Restore {
+    /// The backup, written by mallbox backup.
+    #[arg(value_name = "FILE")]
+    from: PathBuf,
+    /// The directory of the mall: a new one, an empty one, or that of a stopped mall, which is set aside inside.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Keeps the keys that sign receipts and passes. Without this flag they are made anew, because whoever has
+    /// the backup has them too.
+    #[arg(long)]
+    keep_keys: bool,
+}
+
+/// A mall made of a backup.
+pub(super) struct Taken {
+    header: Header,
+    claims: u64,
+}
+
+/// Restores a backup. Returns whether the books balance.
+///
+/// # Errors
+/// One sentence for the user of the command line; the directory is unchanged then.
+pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
+    let Restore { from, dir, keep_keys } = restore;
+    check_dir(dir)?;
+    let length = std::fs::metadata(from);
+    let length = length.map_err(|error| CommandFailure::CannotRead(from.clone()).with_cause(error))?.len();
+    let exchange = Exchange::begin(dir)?;
+    let mut progress = Progress::new(length);
+    let made = make(from, exchange.new_mall(), *keep_keys, &mut progress, l);
+    progress.end();
+    let (taken, report) = match made {
+        Ok(made) => made,
+        Err(error) => {
+            exchange.give_up();
+            return Err(error);
+        }
+    };
+    let balances = report["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
+    let former = exchange.finish()?;
+    let (path, when, claims) = (dir.display(), &taken.header.taken, taken.claims);
+    print(&sentence!(
+        l,
+        "{path}：已恢复到{when}的状态，其中有{claims}条待处理的抢购\n",
+        "{path}: restored to the state of {when}, with {claims} pending claims\n"
+    ));
+    if let Some(former) = former {
+        let former = former.display();
+        print(&sentence!(
+            l,
+            "原来的商城在{former}，确认无误后即可删除\n",
+            "the former mall is in {former}; delete it when you no longer need it\n"
+        ));
+    }
+    if *keep_keys {
+        print(&sentence!(l, "所有用户都要重新登录\n", "all users have to log in again\n"));
+    } else {
+        print(&sentence!(
+            l,
+            "所有用户都要重新登录；以前显示的核销码不再有效，重新打开订单即可\n",
+            "all users have to log in again; receipts shown before are no longer valid, and opening the order again \
+             shows a new one\n"
+        ));
+    }
+    if balances {
+        print(&sentence!(
+            l,
+            "账目相符。启动：mallbox serve --data {path}\n",
+            "the ledger balances. To start the mall: mallbox serve --data {path}\n"
+        ));
+    } else {
+        print(report["text"].as_str().unwrap_or_default());
+    }
+    Ok(balances)
+}
+
+/// Makes a mall of the backup in an empty directory, and checks its ledger.
+fn make(
+    from: &Path,
+    dir: &Path,
+    keep_keys: bool,
+    progress: &mut Progress,
+    l: Language,
+) -> anyhow::Result<(Taken, serde_json::Value)> {
+    let show = |read: u64| {
+        let mib = read >> 20;
+        let line = || sentence!(l, "恢复：已读{mib} MiB", "restore: {mib} MiB read");
+        progress.show(read, || sentence!(l, "解开", "unpacking"), line);
+    };
+    let taken = unpack_mall(from, dir, keep_keys, show)?;
+    let of_new = PlaceConfig { data: Some(dir.to_owned()), redis: None, mysql: None, redis_prefix: None };
+    let report = control_calls::request(&of_new, "GET", "/control/verify", l)?;
+    Ok((taken, report))
+}
+
+/// Unpacks a backup into an empty directory, and makes a mall of it: with an order log that has the pending
+/// claims, without sessions, and with a new incarnation.
+pub(super) fn unpack_mall(
+    from: &Path,
+    dir: &Path,
+    keep_keys: bool,
+    progress: impl FnMut(u64),
+) -> anyhow::Result<Taken> {
+    let not_restored = |error| CommandFailure::NotRestored(from.to_owned()).with_cause(error);
+    let Unpacked { header, claims } = unpack(from, dir, progress).map_err(not_restored)?;
+    if header.is_demo {
+        super::running_mall::mark_as_demo(dir)?;
+    }
+    let count = claims.len() as u64;
+    let forgotten = if keep_keys { &[][..] } else { RENEWED_SECRETS };
+    let incarnation = format!("{:016x}", rand::random::<u64>());
+    let settings = vec![(INCARNATION, incarnation), (RESTORED_FROM, header.taken.clone())];
+    block_on(async { Ok(make_log(dir, claims, forgotten, settings).await?) })?;
+    debug_assert!(mall_directory::is_mall(dir), "a mall has been made");
+    Ok(Taken { header, claims: count })
+}
