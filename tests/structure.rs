@@ -27,7 +27,13 @@ const CRATES: [(&str, &str); 13] = [
 ];
 /// Areas below a module, each of which uses only areas before itself.
 const ORDERS: [(&[&str], &[&str]); 4] = [
-    (&[], &["language", "place", "mall", "demo", "import", "http", "bench", "config", "fixture", "cli"]),
+    (
+        &[],
+        &[
+            "language", "place", "mall", "backup", "demo", "import", "http", "bench", "config", "fixture",
+            "cli",
+        ],
+    ),
     (&["mall"], &["base", "people", "selling", "catalogue", "writing", "privacy", "operator", "running"]),
     (
         &["http"],

@@ -24,12 +24,12 @@ pub(super) struct Backup {
     /// The mall. A running mall continues to sell.
     #[command(flatten)]
     mall: PlaceConfig,
-    /// Repeats the backup at this interval, such as 15m, 1h or 1d, until stopped. The directory may come and go,
-    /// as a removable disk does.
+    /// Repeats the backup at this interval, such as 15m, 1h or 1d, until stopped. The directory may come and
+    /// go, as a removable disk does.
     #[arg(long, value_name = "SPAN", value_parser = interval)]
     every: Option<Duration>,
-    /// Removes older backups from the directory: keeps the newest of each of so many hours, days, weeks, months
-    /// and years, such as 24h,7d,12m.
+    /// Removes older backups from the directory: keeps the newest of each of so many hours, days, weeks,
+    /// months and years, such as 24h,7d,12m.
     #[arg(long, value_name = "LIST")]
     keep: Option<Retention>,
     /// The directory in which each backup is unpacked and opened as a trial; default: beside the backup.

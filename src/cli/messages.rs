@@ -203,8 +203,8 @@ impl UsageError {
                 let dir = dir.display();
                 sentence!(
                     l,
-                    "{dir}里没有商城，却有其他文件（{name}）；请用--data指定新目录或空目录",
-                    "{dir} holds no mall, but other files ({name}); pass --data with a new or empty directory"
+                    "{dir}里没有商城，却有其他文件（{name}）；请另选新目录或空目录",
+                    "{dir} holds no mall, but other files ({name}); choose a new or empty directory"
                 )
             }
             Self::NoDirectory(flag, dir) => {

@@ -22,11 +22,12 @@ pub(super) struct Restore {
     /// The backup, written by mallbox backup.
     #[arg(value_name = "FILE")]
     from: PathBuf,
-    /// The directory of the mall: a new one, an empty one, or that of a stopped mall, which is set aside inside.
+    /// The directory of the mall: a new one, an empty one, or that of a stopped mall, which is set aside
+    /// inside.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Keeps the keys that sign receipts and passes. Without this flag they are made anew, because whoever has
-    /// the backup has them too.
+    /// Keeps the keys that sign receipts and passes. Without this flag they are made anew, because whoever
+    /// has the backup has them too.
     #[arg(long)]
     keep_keys: bool,
 }

@@ -146,7 +146,7 @@ pub enum OpenError {
         detail: String,
     },
     /// The order log is damaged: content is missing or invalid.
-    #[error("the order log in {path} is damaged: {detail}. Restore the directory from a backup{}", on_loss(*loss))]
+    #[error("the order log in {path} is damaged: {detail}. Restore a backup with mallbox restore{}", on_loss(*loss))]
     LostLog {
         /// The log's directory.
         path: PathBuf,
@@ -157,7 +157,7 @@ pub enum OpenError {
         loss: Option<LogLoss>,
     },
     /// The database is damaged: content is missing or invalid.
-    #[error("the database {path} is damaged: {detail}. Restore the directory from a backup{}", on_damage(*accept))]
+    #[error("the database {path} is damaged: {detail}. Restore a backup with mallbox restore{}", on_damage(*accept))]
     DamagedRecord {
         /// The database file.
         path: PathBuf,
@@ -166,6 +166,17 @@ pub enum OpenError {
         /// Number of lost commits or damaged pages to accept in order to start with what is left. `None`: the
         /// loss cannot be counted.
         accept: Option<u64>,
+    },
+    /// The directory is a copy of a running mall's.
+    #[error(
+        "{path} was copied while its mall was running, so that its files are of different moments: copy the mall with \
+         mallbox backup, or stop it before copying the directory ({source})"
+    )]
+    CopiedWhileRunning {
+        /// The data directory.
+        path: PathBuf,
+        /// What is wrong with the files.
+        source: Box<Self>,
     },
     /// The address of a server cannot be parsed. The error does not repeat the address, which may contain a
     /// password.

@@ -119,8 +119,8 @@ pub trait OrderLog: Send + Sync {
     /// [`StoreError::Unavailable`]: call again.
     async fn count(&self, voucher: VoucherId) -> Result<PendingClaims, StoreError>;
 
-    /// Returns all durable pending claims, in any order: for a backup. A claim that is settled meanwhile may be
-    /// missing; then the database has it.
+    /// Returns all durable pending claims, in any order: for a backup. A claim that is settled meanwhile may
+    /// be missing; then the database has it.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.

@@ -1,3 +1,5 @@
+//! Backups that are whole, cut off, flipped, foreign or meant to do harm.
+
 use std::io::Cursor;
 
 use mallbox_storage::{OrderId, Timestamp, UserId, VoucherId};

@@ -146,14 +146,27 @@ pub(super) fn of_store(error: &OpenError, l: Language) -> String {
             of_system(source, l)
         ),
         (Language::Zh, OpenError::LostLog { path, detail, loss }) => {
-            format!("{}里的订单日志已损坏：{detail}。请从备份恢复该目录{}", path.display(), of_loss(*loss))
+            format!(
+                "{}里的订单日志已损坏：{detail}。请用mallbox restore恢复备份{}",
+                path.display(),
+                of_loss(*loss)
+            )
         }
         (Language::Zh, OpenError::DamagedRecord { path, detail, accept }) => {
             let or = accept.map(|number| {
                 format!("；或用剩余的内容启动：mallbox serve --accept-damaged-database {number}")
             });
-            format!("数据库{}已损坏：{detail}。请从备份恢复该目录{}", path.display(), or.unwrap_or_default())
+            format!(
+                "数据库{}已损坏：{detail}。请用mallbox restore恢复备份{}",
+                path.display(),
+                or.unwrap_or_default()
+            )
         }
+        (Language::Zh, OpenError::CopiedWhileRunning { path, source }) => format!(
+            "{}是商城运行时复制的，各个文件来自不同的时刻：请用mallbox backup复制，或先停下商城再复制目录（{}）",
+            path.display(),
+            of_store(source, l)
+        ),
         (Language::Zh, OpenError::BadUrl { what, detail }) => format!("{what}的地址无法使用：{detail}"),
         (Language::Zh, OpenError::Unreachable { server, source }) => format!("无法连接{server}：{source}"),
         (Language::Zh, OpenError::NoConnection { server, waited, source }) => {

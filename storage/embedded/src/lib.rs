@@ -64,6 +64,7 @@ use self::evidence::{LOG_ID, unusable, witness};
 use self::journal::contents::{Content, LogEvidence};
 use self::journal::recovery::{self, Recovered};
 use self::journal::{Collaborators, Journal, RECOVERED_GROUP, StartHold, WriteBlock};
+use self::lock::DirLock;
 pub use self::options::EmbeddedOptions;
 use self::pending::Pending;
 use self::queue::Queue;
@@ -84,6 +85,16 @@ pub async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError> {
 
 fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let lock = lock::DirLock::take(&options.dir)?;
+    let is_copy = lock.is_of_copy();
+    open_locked(options, lock, is_copy).map_err(|error| match error {
+        OpenError::LostLog { .. } | OpenError::DamagedRecord { .. } if is_copy => {
+            OpenError::CopiedWhileRunning { path: options.dir.clone(), source: Box::new(error) }
+        }
+        error => error,
+    })
+}
+
+fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Result<Storage, OpenError> {
     backup::finish_cut_short(&options.dir)?;
     let log_dir = options.dir.join("log");
     let record = options.dir.join("mall.sqlite");
@@ -91,6 +102,13 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let database = Database::open_accepting(&record, durability, options.accept_damaged_database, faults)?;
     let broken = |error: StoreError| unusable(&record, error);
     let witness = witness(&database).map_err(broken)?;
+    if is_copy {
+        tracing::warn!(
+            dir = %options.dir.display(),
+            "a copy of a mall that was not stopped: what a running mall changed while it was copied may be missing; \
+             mallbox backup makes whole copies"
+        );
+    }
     way_back::make_good(&log_dir, &witness)?;
     let disk = Disk::new(&log_dir, options.disk_faults.clone());
     let mut log =
@@ -117,6 +135,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let (codes, sessions) = (Arc::new(codes), Arc::new(sessions));
     let sign_ins = sqlite::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
     let rate_limits = Arc::new(rate_limits::EmbeddedRateLimits::default());
+    lock.note_opening();
     Ok(Storage {
         operator: bundles::operator::ports(
             &database,
@@ -139,7 +158,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
                 database: database.clone(),
                 durability: options.durability,
                 swept_ms: 0.into(),
-                _lock: lock,
+                lock,
             },
         ),
     })

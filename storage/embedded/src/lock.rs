@@ -2,9 +2,13 @@
 //!
 //! Both the directory and the file `lock` inside are locked. The file can be removed under a running mall;
 //! the directory cannot. mallbox up to 0.1 checks the file alone.
+//!
+//! The file has the process id of the owner. From a successful opening to a clean stop, a second line has the
+//! file's own inode: in a copy made meanwhile, the inode is another one.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use mallbox_storage::OpenError;
@@ -16,6 +20,8 @@ use rustix::io::Errno;
 pub(crate) struct DirLock {
     dir: File,
     file: File,
+    /// The second line of the file, as found.
+    opened_as: Option<u64>,
 }
 
 impl Drop for DirLock {
@@ -47,10 +53,36 @@ impl DirLock {
             .open(&path)
             .map_err(io("cannot write to the data directory"))?;
         lock(&file, dir, &path)?;
-        if let Err(error) = note_owner(&mut file) {
-            tracing::debug!(%error, "could not write the process id to the lock file");
+        let opened_as = opened_as(&mut file);
+        let lock = Self { dir: handle, file, opened_as };
+        lock.note(opened_as);
+        Ok(lock)
+    }
+
+    /// Returns whether the directory is a copy, made while a mall was running or after it was killed, that
+    /// was not opened yet.
+    pub(crate) fn is_of_copy(&self) -> bool {
+        self.opened_as.is_some_and(|inode| self.inode() != Some(inode))
+    }
+
+    /// Notes that the directory was opened: until the stop, a copy of it is told from it.
+    pub(crate) fn note_opening(&self) {
+        self.note(self.inode());
+    }
+
+    /// Notes a clean stop: from now on a copy is as good as the original.
+    pub(crate) fn note_stop(&self) {
+        self.note(None);
+    }
+
+    fn inode(&self) -> Option<u64> {
+        Some(self.file.metadata().ok()?.ino())
+    }
+
+    fn note(&self, opened_as: Option<u64>) {
+        if let Err(error) = note(&self.file, opened_as) {
+            tracing::debug!(%error, "could not write to the lock file");
         }
-        Ok(Self { dir: handle, file })
     }
 }
 
@@ -82,10 +114,19 @@ fn owner(path: &Path) -> Option<u32> {
     text.lines().next()?.trim().parse().ok()
 }
 
+fn opened_as(file: &mut File) -> Option<u64> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    text.lines().nth(1)?.trim().parse().ok()
+}
+
 /// Overwrites the file in place, so that a full disk needs no new block.
-fn note_owner(file: &mut File) -> io::Result<()> {
+fn note(mut file: &File, opened_as: Option<u64>) -> io::Result<()> {
     file.rewind()?;
     writeln!(file, "{}", std::process::id())?;
+    if let Some(inode) = opened_as {
+        writeln!(file, "{inode}")?;
+    }
     let length = file.stream_position()?;
     file.set_len(length)
 }
@@ -93,6 +134,33 @@ fn note_owner(file: &mut File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_made_between_opening_and_stop_is_known_until_it_is_opened() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let (path, copy) = (dir.path().join("mall"), dir.path().join("copy"));
+        let copied = || {
+            fs::create_dir_all(&copy).unwrap();
+            // As `cp` does: a new file.
+            let _ = fs::remove_file(copy.join("lock"));
+            fs::copy(path.join("lock"), copy.join("lock")).unwrap();
+            DirLock::take(&copy).unwrap()
+        };
+        let lock = DirLock::take(&path).unwrap();
+        assert!(!lock.is_of_copy() && !copied().is_of_copy(), "nothing was opened yet");
+        lock.note_opening();
+        assert!(copied().is_of_copy());
+        // An opening that fails leaves a copy a copy.
+        assert!(DirLock::take(&copy).unwrap().is_of_copy());
+        DirLock::take(&copy).unwrap().note_opening();
+        assert!(!DirLock::take(&copy).unwrap().is_of_copy());
+        drop(lock);
+        let killed = DirLock::take(&path).unwrap();
+        assert!(!killed.is_of_copy() && copied().is_of_copy(), "the original was killed");
+        killed.note_opening();
+        killed.note_stop();
+        assert!(!copied().is_of_copy());
+    }
 
     #[test]
     fn a_directory_has_one_owner_until_the_owner_lets_go() {

@@ -28,7 +28,7 @@ pub(crate) struct EmbeddedUpkeep {
     pub(crate) durability: Durability,
     pub(crate) swept_ms: AtomicI64,
     /// Held while any file of the mall is open.
-    pub(crate) _lock: DirLock,
+    pub(crate) lock: DirLock,
 }
 
 /// Setting for a clean stop: `<last commit> <claims pending>`, empty while the mall runs.
@@ -111,6 +111,10 @@ impl Upkeep for EmbeddedUpkeep {
             let stop = format!("{} {}", self.journal.last_commit(), self.pending.len());
             self.database.put_setting(STOP, &stop).await?;
         }
-        self.database.close(in_order).await
+        self.database.close(in_order).await?;
+        if in_order {
+            self.lock.note_stop();
+        }
+        Ok(())
     }
 }

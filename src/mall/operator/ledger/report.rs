@@ -93,7 +93,7 @@ impl Warning {
             "DATABASE_CHANGED" => both(
                 "停机期间数据库页被其他程序改动，或损坏已被接受，现按原样使用；若没有其他程序写过，请从备份恢复。涉及页数",
                 "pages of the database were changed by another program during a stop, or their damage was accepted; they \
-                 are used as they are. If no other program wrote to them, restore the directory from a backup. Pages",
+                 are used as they are. If no other program wrote to them, restore a backup with mallbox restore. Pages",
             ),
             "ARCHIVE_FILE_UNKNOWN" => both(
                 "archive目录里有不属于任何归档日的文件（如果来自中断的归档，下次归档会替换它）",

@@ -32,22 +32,25 @@ const STAYING: [&str; 6] = ["lock", "control", "control.sock", "lost+found", MAR
 pub struct Exchange {
     dir: PathBuf,
     new: PathBuf,
+    /// Whether the directory was made for the new mall.
+    is_dir_made: bool,
     _lock: DirLock,
 }
 
 impl Exchange {
-    /// Locks the directory, which is made if missing, and makes an empty one inside for the new mall. Completes
-    /// an exchange that was cut short.
+    /// Locks the directory, which is made if missing, and makes an empty one inside for the new mall.
+    /// Completes an exchange that was cut short.
     ///
     /// # Errors
     /// [`OpenError::InUse`] if a mall runs there; [`OpenError::Io`] if the system refuses an operation.
     pub fn begin(dir: &Path) -> Result<Self, OpenError> {
+        let is_dir_made = !dir.exists();
         let lock = DirLock::take(dir)?;
         finish_cut_short(dir)?;
         let new = dir.join(NEW);
         let made = remove(&new).and_then(|()| DirBuilder::new().mode(0o700).create(&new));
         made.map_err(|source| refused(&new, source))?;
-        Ok(Self { dir: dir.to_owned(), new, _lock: lock })
+        Ok(Self { dir: dir.to_owned(), new, is_dir_made, _lock: lock })
     }
 
     /// Returns the directory for the new mall.
@@ -82,9 +85,15 @@ impl Exchange {
         exchanged.map_err(|source| refused(&self.dir, source))
     }
 
-    /// Gives the new mall up. The former one stays.
+    /// Gives the new mall up. The former one stays, and a directory made for the new one goes.
     pub fn give_up(self) {
-        if let Err(error) = remove(&self.new) {
+        let mut removed = remove(&self.new);
+        if self.is_dir_made {
+            removed = removed
+                .and_then(|()| remove(&self.dir.join("lock")))
+                .and_then(|()| fs::remove_dir(&self.dir));
+        }
+        if let Err(error) = removed {
             tracing::warn!(path = %self.new.display(), %error, "could not remove a mall that was given up");
         }
     }
@@ -276,6 +285,9 @@ mod tests {
         let mut after = tree(dir.path());
         after.retain(|(path, _)| !path.ends_with("/lock"));
         assert_eq!(after, before);
+        let made = dir.path().join("made");
+        Exchange::begin(&made).unwrap().give_up();
+        assert!(!made.exists());
     }
 
     #[test]

@@ -215,7 +215,7 @@ fn check_pages(to_check: &ToCheck<'_>) -> Result<Checked, Fault> {
                 path = %path.display(),
                 pages = ?scan.damaged,
                 "another program changed pages of the database since the last stop; they are taken as they are. If no \
-                 other program did, restore the directory from a backup"
+                 other program did, restore a backup with mallbox restore"
             );
         } else if found == FileState::Torn {
             // After a power cut, pages of the torn record are in the -wal file.

@@ -1,8 +1,8 @@
 //! The copy of all shop locations in this process: a search takes some µs there, and 100 µs of Redis' time.
 //!
-//! - Scripts that put, move or remove shops append these to a stream. An instance with a copy reads the stream
-//!   every [`POLL`], and then reads the shops again. After a change of its own, it does so before the call
-//!   returns.
+//! - Scripts that put, move or remove shops append these to a stream. An instance with a copy reads the
+//!   stream every [`POLL`], and then reads the shops again. After a change of its own, it does so before the
+//!   call returns.
 //! - The copy counts only if the stream was read within [`TRUSTED_FOR`]. So a moved shop is found at its new
 //!   place within that time on every instance, also on one that lost Redis. Otherwise, Redis is searched.
 //! - Instances of a former version announce nothing. So all locations are read again all the time, a page at
@@ -108,7 +108,8 @@ impl ShopCopy {
         self.trust.is_given().then(|| trees.near(around))
     }
 
-    /// Reads the changes up to now, if there is a copy. Call after a change, so that the next search finds it.
+    /// Reads the changes up to now, if there is a copy. Call after a change, so that the next search finds
+    /// it.
     pub(super) async fn catch_up(&self) {
         let mut following = self.following.lock().await;
         if let Some(followed) = following.as_mut() {
