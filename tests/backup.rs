@@ -25,7 +25,9 @@ use mallbox_test_patience::Deadline;
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
+use common::ballast::Ballast;
 use common::dice::{Dice, number_from};
+use common::image::DiskSite;
 use common::mall::{self, Mall, Size};
 use common::server::{self, Server};
 use process::mallbox;
@@ -326,6 +328,64 @@ fn a_copy_of_a_running_mall_that_cannot_be_used_says_why_and_what_to_do() -> any
     // Nothing happened while it was copied.
     site.done(&["verify", "--data", "@whole"])?;
     site.done(&["verify", "--data", "@mall"]).map(drop)
+}
+
+#[test]
+#[cfg_attr(
+    not(feature = "power-tests"),
+    ignore = "needs root and loop devices; tests/run turns it on where they are there"
+)]
+fn a_full_disk_ends_backup_and_restore_with_a_reason_and_nothing_half_done() -> anyhow::Result<()> {
+    let disks = DiskSite::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let disk = disks.mount(&disks.format("ext4.img")?, "ext4")?;
+    let site = Site::make(50, 1)?;
+    fs::create_dir(site.data().join("uploads"))?;
+    // Hardly compressible.
+    let mut picture = vec![0; 6 << 20];
+    rand::fill(&mut picture[..]);
+    fs::write(site.data().join("uploads/large.png"), &picture)?;
+    site.done(&["backup", "@good.backup", "--data", "@mall"])?;
+    let (file, dir) = (disk.path().join("one.backup"), disk.path().join("mall"));
+    let (file, dir) = (file.display().to_string(), dir.display().to_string());
+    let left = || -> anyhow::Result<Vec<String>> {
+        let names =
+            fs::read_dir(disk.path())?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        let names: Vec<String> = names.collect::<std::io::Result<_>>()?;
+        Ok(names.into_iter().filter(|name| name != "lost+found" && name != "ballast").collect())
+    };
+    let mut refused = [0, 0];
+    for free_kib in [0, 64, 512, 4_096, 8_192, 20_480, 51_200] {
+        let _ballast = Ballast::leave(disk.path(), free_kib << 10)?;
+        for (number, arguments) in
+            [&["backup", &file, "--data", "@mall"][..], &["restore", "@good.backup", &dir]]
+                .into_iter()
+                .enumerate()
+        {
+            let output = site.run(arguments)?;
+            let said = String::from_utf8_lossy(&output.stderr);
+            if output.status.success() {
+                if number == 1 {
+                    server::verify(Path::new(&dir))?;
+                    fs::remove_dir_all(&dir)?;
+                } else {
+                    site.done(&["restore", &file, "@restored"])?;
+                    fs::remove_dir_all(site.path("restored"))?;
+                    fs::remove_file(&file)?;
+                }
+            } else {
+                refused[number] += 1;
+                let names_the_disk = ["o space left", "is full", "MiB left", "free space", "not enough"];
+                ensure!(
+                    names_the_disk.iter().any(|words| said.contains(words)),
+                    "{free_kib} KiB, {arguments:?}: {said}"
+                );
+            }
+            ensure!(left()?.is_empty(), "{free_kib} KiB, {arguments:?}: {:?} are left; {said}", left()?);
+        }
+    }
+    println!("full disk: {refused:?} of 7 backups and restores were refused");
+    ensure!(refused.iter().all(|times| (1..7).contains(times)), "{refused:?}");
+    Ok(())
 }
 
 #[test]

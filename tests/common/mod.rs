@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test binary uses the part it needs")]
 
 pub mod aftermath;
+pub mod ballast;
 pub mod deliveries;
 pub mod dice;
 pub mod http;

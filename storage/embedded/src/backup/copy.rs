@@ -97,6 +97,8 @@ fn copy(from: &Connection, to: &Path, mut progress: impl FnMut(CopiedPages)) -> 
     snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut copy = Connection::open_with_flags(to, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // Without a file for the index of its WAL.
+    copy.pragma_update(None, "locking_mode", "exclusive")?;
     {
         let backup = Backup::new(&snapshot, &mut copy)?;
         loop {
