@@ -91,7 +91,7 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
             "the ledger balances. To start the mall: mallbox serve --data {path}\n"
         ));
     } else {
-        print(report["text"].as_str().unwrap_or_default());
+        print(&format!("{}\n", report["text"].as_str().unwrap_or_default().trim_end()));
     }
     Ok(balances)
 }

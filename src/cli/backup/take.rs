@@ -73,7 +73,7 @@ impl Target<'_> {
                 "the ledger balances. To restore it: mallbox restore {path} DIR\n"
             ));
         } else {
-            print(report["text"].as_str().unwrap_or_default());
+            print(&format!("{}\n", report["text"].as_str().unwrap_or_default().trim_end()));
             print(&sentence!(
                 l,
                 "备份已保留，但其中的账目不符：商城本身多半也是如此，请运行mallbox verify\n",
