@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use mallbox_storage::{LatLng, NearbyQuery, PlacedShop, ShopId, ShopTypeId, Storage};
 use mallbox_test_patience::{self as patience, Deadline};
-use mallbox_test_servers::RedisOptions as ServerOptions;
+use mallbox_test_servers::{Redis, RedisCluster, RedisOptions as ServerOptions};
 
 use crate::redis_world::{says, start, tell};
 use crate::world::{self, World};
@@ -23,22 +23,25 @@ async fn near(storage: &Storage, lng: f64) -> Vec<u64> {
     found.iter().map(|near| near.shop.get()).collect()
 }
 
-/// Number of searches that Redis has answered since its start.
-fn searches(w: &World) -> u64 {
-    let said = says(&w.production().redis.url, "commandstats");
-    let of = said.lines().find_map(|line| line.strip_prefix("cmdstat_geosearch:calls="));
-    of.map_or(0, |line| line.split(',').next().unwrap().parse().unwrap())
+/// Number of searches that the servers have answered since their start.
+fn searches(urls: &[String]) -> u64 {
+    let of_server = |url: &String| -> u64 {
+        let said = says(url, "commandstats");
+        let of = said.lines().find_map(|line| line.strip_prefix("cmdstat_geosearch:calls="));
+        of.map_or(0, |line| line.split(',').next().unwrap().parse().unwrap())
+    };
+    urls.iter().map(of_server).sum()
 }
 
 /// Searches until Redis is no longer asked.
-async fn until_copied(w: &World, storage: &Storage) {
+async fn until_copied(urls: &[String], storage: &Storage) {
     let deadline = Deadline::after(Duration::from_secs(20));
     loop {
-        let before = searches(w);
+        let before = searches(urls);
         for _ in 0..200 {
             near(storage, 120.0).await;
         }
-        if searches(w) == before {
+        if searches(urls) == before {
             return;
         }
         assert!(!deadline.is_over(), "no search was ever answered by a copy");
@@ -46,13 +49,18 @@ async fn until_copied(w: &World, storage: &Storage) {
     }
 }
 
-async fn own_server() -> (mallbox_test_servers::Redis, World) {
+async fn own_server() -> (Redis, World) {
     let server = start(ServerOptions::default()).await;
-    let w = world::fresh(server.url()).await;
+    let w = with_shops(server.url()).await;
+    (server, w)
+}
+
+async fn with_shops(url: String) -> World {
+    let w = world::fresh(url).await;
     for shop in 1..=3 {
         w.storage.catalogue.geo_index.put(placed(shop, 120.0)).await.unwrap();
     }
-    (server, w)
+    w
 }
 
 /// Searches until an instance finds these shops.
@@ -71,32 +79,36 @@ async fn until_near(storage: &Storage, lng: f64, expected: &[u64], bound: Durati
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn searches_are_answered_without_redis_and_know_each_own_change_at_once() {
-    let (_server, w) = own_server().await;
-    let index = &w.storage.catalogue.geo_index;
-    until_copied(&w, &w.storage).await;
-    let before = searches(&w);
-    for round in 0..50_u32 {
-        let lng = 121.0 + f64::from(round);
-        index.put(placed(1, lng)).await.unwrap();
-        assert_eq!(near(&w.storage, lng).await, [1]);
-        assert_eq!(near(&w.storage, 120.0).await, [2, 3]);
-        assert_eq!(index.add(&[placed(7, lng), placed(2, lng)]).await.unwrap(), [ShopId::new(2)]);
-        assert_eq!(near(&w.storage, lng).await, [1, 7]);
-        index.remove(ShopId::new(7)).await.unwrap();
-        assert_eq!(near(&w.storage, lng).await, [1]);
+    let single = start(ServerOptions::default()).await;
+    let cluster = tokio::task::spawn_blocking(|| RedisCluster::start(3).unwrap()).await.unwrap();
+    for urls in [vec![single.url()], cluster.urls()] {
+        let w = with_shops(urls[0].clone()).await;
+        let index = &w.storage.catalogue.geo_index;
+        until_copied(&urls, &w.storage).await;
+        let before = searches(&urls);
+        for round in 0..50_u32 {
+            let lng = 121.0 + f64::from(round);
+            index.put(placed(1, lng)).await.unwrap();
+            assert_eq!(near(&w.storage, lng).await, [1]);
+            assert_eq!(near(&w.storage, 120.0).await, [2, 3]);
+            assert_eq!(index.add(&[placed(7, lng), placed(2, lng)]).await.unwrap(), [ShopId::new(2)]);
+            assert_eq!(near(&w.storage, lng).await, [1, 7]);
+            index.remove(ShopId::new(7)).await.unwrap();
+            assert_eq!(near(&w.storage, lng).await, [1]);
+        }
+        assert!(searches(&urls) < before + 50, "at most while Redis was slow");
     }
-    assert!(searches(&w) < before + 50, "at most while Redis was slow");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn a_change_at_one_instance_is_known_to_all_within_a_second() {
-    let (_server, w) = own_server().await;
+    let (server, w) = own_server().await;
     let other = w.other_instance().await;
     // So many that reading all of them again takes longer than the bound.
     let crowd: Vec<PlacedShop> = (100_000..120_000).map(|shop| placed(shop, 10.0)).collect();
     w.storage.catalogue.geo_index.add(&crowd).await.unwrap();
-    until_copied(&w, &other).await;
+    until_copied(&[server.url()], &other).await;
     w.storage.catalogue.geo_index.put(placed(1, 121.0)).await.unwrap();
     until_near(&other, 121.0, &[1], NEWS_MAX).await;
     w.storage.catalogue.geo_index.remove(ShopId::new(2)).await.unwrap();
@@ -111,8 +123,8 @@ async fn a_change_at_one_instance_is_known_to_all_within_a_second() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn changes_that_nobody_announced_are_found_by_reading_again() {
-    let (_server, w) = own_server().await;
-    until_copied(&w, &w.storage).await;
+    let (server, w) = own_server().await;
+    until_copied(&[server.url()], &w.storage).await;
     // As a former version does.
     let key = |name: &str| format!("{{{}:shops}}:{name}", w.production().redis.prefix);
     let url = &w.production().redis.url;
@@ -128,7 +140,7 @@ async fn changes_that_nobody_announced_are_found_by_reading_again() {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn an_instance_that_lost_redis_serves_no_copy_after_a_second() {
     let (server, w) = own_server().await;
-    until_copied(&w, &w.storage).await;
+    until_copied(&[server.url()], &w.storage).await;
     server.pause().unwrap();
     let paused = Instant::now();
     let centre = LatLng::new(120.0, 30.0).unwrap();
