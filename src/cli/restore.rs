@@ -85,10 +85,11 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
         ));
     }
     if balances {
+        let command = if taken.header.is_demo { "demo" } else { "serve" };
         print(&sentence!(
             l,
-            "账目相符。启动：mallbox serve --data {path}\n",
-            "the ledger balances. To start the mall: mallbox serve --data {path}\n"
+            "账目相符。启动：mallbox {command} --data {path}\n",
+            "the ledger balances. To start the mall: mallbox {command} --data {path}\n"
         ));
     } else {
         print(&format!("{}\n", report["text"].as_str().unwrap_or_default().trim_end()));
