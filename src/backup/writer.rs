@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
-use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -40,13 +39,17 @@ impl<W: Write> BackupWriter<W> {
         self.add(path, content.len() as u64, content, |_| {})
     }
 
-    /// Adds a file of the disk under the name `path`. Reports the bytes read since the last report.
+    /// Adds the first `bytes` of an open file under the name `path`. Reports the bytes read since the last
+    /// report.
     ///
     /// # Errors
     /// The file cannot be read or was shortened meanwhile, or the backup cannot be written.
-    pub fn add_file(&mut self, path: &str, from: &Path, progress: impl FnMut(u64)) -> io::Result<()> {
-        let file = File::open(from)?;
-        let bytes = file.metadata()?.len();
+    pub fn add_file(
+        &mut self,
+        path: &str,
+        (file, bytes): (File, u64),
+        progress: impl FnMut(u64),
+    ) -> io::Result<()> {
         self.add(path, bytes, BufReader::with_capacity(1 << 16, file), progress)
     }
 

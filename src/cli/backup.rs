@@ -71,9 +71,9 @@ pub(super) fn run(backup: &Backup, l: Language) -> anyhow::Result<bool> {
             Err(UsageError::Backup(BackupMisuse::KeepInFile(backup.to.clone())).into())
         }
         (None, keep) => {
-            let balances = target.take(&backup.to)?;
-            keep.as_ref().map_or(Ok(()), |keep| repeated::remove_superfluous(&backup.to, keep, l))?;
-            Ok(balances)
+            let taken = target.take(&backup.to)?;
+            keep.as_ref().inspect(|keep| repeated::remove_superfluous(&backup.to, keep, taken, l));
+            Ok(taken.balances)
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Restore {
 }
 
 /// A mall made of a backup.
-pub(super) struct Taken {
+pub(super) struct RestoredMall {
     header: Header,
     claims: u64,
 }
@@ -41,7 +41,8 @@ pub(super) struct Taken {
 /// Restores a backup. Returns whether the books balance.
 ///
 /// # Errors
-/// One sentence for the user of the command line; the directory is unchanged then.
+/// One sentence for the user of the command line. The directory is unchanged then, unless the system refuses
+/// to move files in it: the next start goes on with that.
 pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
     let Restore { from, dir, keep_keys } = restore;
     check_dir(dir)?;
@@ -51,14 +52,17 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
     let mut progress = Progress::new(length);
     let made = make(from, exchange.new_mall(), *keep_keys, &mut progress, l);
     progress.end();
-    let (taken, report) = match made {
+    let made = made.and_then(|(taken, report)| {
+        let balances = report["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
+        Ok((taken, report, balances))
+    });
+    let (taken, report, balances) = match made {
         Ok(made) => made,
         Err(error) => {
             exchange.give_up();
             return Err(error);
         }
     };
-    let balances = report["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
     let former = exchange.finish()?;
     let (path, when, claims) = (dir.display(), &taken.header.taken, taken.claims);
     print(&sentence!(
@@ -104,7 +108,7 @@ fn make(
     keep_keys: bool,
     progress: &mut Progress,
     l: Language,
-) -> anyhow::Result<(Taken, serde_json::Value)> {
+) -> anyhow::Result<(RestoredMall, serde_json::Value)> {
     let show = |read: u64| {
         let mib = read >> 20;
         let line = || sentence!(l, "恢复：已读{mib} MiB", "restore: {mib} MiB read");
@@ -123,7 +127,7 @@ pub(super) fn unpack_mall(
     dir: &Path,
     keep_keys: bool,
     progress: impl FnMut(u64),
-) -> anyhow::Result<Taken> {
+) -> anyhow::Result<RestoredMall> {
     let not_restored = |error| CommandFailure::NotRestored(from.to_owned()).with_cause(error);
     let Unpacked { header, claims } = unpack(from, dir, progress).map_err(not_restored)?;
     if header.is_demo {
@@ -135,5 +139,5 @@ pub(super) fn unpack_mall(
     let settings = vec![(INCARNATION, incarnation), (RESTORED_FROM, header.taken.clone())];
     block_on(async { Ok(make_log(dir, claims, forgotten, settings).await?) })?;
     debug_assert!(mall_directory::is_mall(dir), "a mall has been made");
-    Ok(Taken { header, claims: count })
+    Ok(RestoredMall { header, claims: count })
 }

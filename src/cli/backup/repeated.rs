@@ -2,13 +2,13 @@
 
 use std::path::Path;
 use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::{fs, io, thread};
 
 use jiff::Timestamp;
 
 use super::super::messages::{CommandFailure, render_error};
 use super::super::output::{print, warn};
-use super::take::{Target, file_name, time_in};
+use super::take::{Taken, Target, file_name, time_in};
 use crate::backup::retention::Retention;
 use crate::language::{Language, sentence};
 
@@ -41,9 +41,11 @@ pub(super) fn run(
             continue;
         }
         is_away = false;
-        let taken = target.take(to).and_then(|_| keep.map_or(Ok(()), |keep| remove_superfluous(to, keep, l)));
-        let pause = match taken {
-            Ok(()) => every.saturating_sub(began.elapsed()),
+        let pause = match target.take(to) {
+            Ok(taken) => {
+                keep.inspect(|keep| remove_superfluous(to, keep, taken, l));
+                every.saturating_sub(began.elapsed())
+            }
             Err(error) => {
                 warn(&render_error(&error, l));
                 every.min(RETRY_MAX)
@@ -53,19 +55,33 @@ pub(super) fn run(
     }
 }
 
-/// Removes the backups that need not be kept. Other files in the directory stay.
-pub(super) fn remove_superfluous(dir: &Path, keep: &Retention, l: Language) -> anyhow::Result<()> {
-    let cannot_write = |error| CommandFailure::CannotWrite(dir.to_owned()).with_cause(error);
-    let mut times: Vec<Timestamp> = Vec::new();
-    for entry in fs::read_dir(dir).map_err(cannot_write)? {
-        let name = entry.map_err(cannot_write)?.file_name();
-        times.extend(time_in(&name.to_string_lossy()));
+/// Removes the backups that need not be kept, after one was `taken`. Other files in the directory stay, and
+/// so does everything if the ledger of the new backup does not balance: an earlier one may be needed. What
+/// cannot be removed is reported.
+pub(super) fn remove_superfluous(dir: &Path, keep: &Retention, taken: Taken, l: Language) {
+    if !taken.balances {
+        return;
     }
+    let cannot_write = |error| {
+        let error = CommandFailure::CannotWrite(dir.to_owned()).with_cause(error);
+        warn(&render_error(&error, l));
+    };
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) => return cannot_write(error),
+    };
+    let times = entries.flatten().filter_map(|entry| time_in(&entry.file_name().to_string_lossy()));
+    // Later ones were named by a clock that ran ahead.
+    let times: Vec<Timestamp> = times.filter(|time| *time <= taken.at).collect();
     for time in keep.superfluous(&times) {
         let path = dir.join(file_name(time));
-        fs::remove_file(&path).map_err(cannot_write)?;
-        let path = path.display();
-        print(&sentence!(l, "{path}：不再需要，已删除\n", "{path}: no longer needed, removed\n"));
+        match fs::remove_file(&path) {
+            Ok(()) => {
+                let path = path.display();
+                print(&sentence!(l, "{path}：不再需要，已删除\n", "{path}: no longer needed, removed\n"));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => cannot_write(error),
+        }
     }
-    Ok(())
 }

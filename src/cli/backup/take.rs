@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use mallbox_storage_embedded::backup::copy_database;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -13,7 +15,7 @@ use super::super::control_calls;
 use super::super::messages::{BackupMisuse, CommandFailure, UsageError};
 use super::super::output::print;
 use super::super::progress::Progress;
-use super::super::restore::{Taken, unpack_mall};
+use super::super::restore::unpack_mall;
 use crate::backup::manifest::{CLAIMS, FORMAT, Header};
 use crate::backup::writer::BackupWriter;
 use crate::backup::{DATABASE, DIRECTORIES};
@@ -28,6 +30,14 @@ pub(super) struct Target<'a> {
     pub(super) dir: &'a Path,
     pub(super) scratch: Option<&'a Path>,
     pub(super) l: Language,
+}
+
+/// A backup that was taken.
+#[derive(Clone, Copy)]
+pub(super) struct Taken {
+    pub(super) at: Timestamp,
+    /// Whether its ledger balances.
+    pub(super) balances: bool,
 }
 
 /// What the mall says before the copying.
@@ -45,9 +55,8 @@ struct PlainFile {
 }
 
 impl Target<'_> {
-    /// Writes a backup to the new file `to`, or to a file named by the time in the directory `to`. Returns
-    /// whether the books in the backup balance.
-    pub(super) fn take(&self, to: &Path) -> anyhow::Result<bool> {
+    /// Writes a backup to the new file `to`, or to a file named by the time in the directory `to`.
+    pub(super) fn take(&self, to: &Path) -> anyhow::Result<Taken> {
         let l = self.l;
         let taken = Timestamp::from_millisecond(SystemClock.now().as_millis())?;
         let file = if to.is_dir() { to.join(file_name(taken)) } else { to.to_owned() };
@@ -55,7 +64,7 @@ impl Target<'_> {
         let basis = self.basis()?;
         let written = room.path().join("backup");
         let (bytes, mut progress) = self.write(&written, room.path(), taken, &basis)?;
-        let report = self.try_out(&written, &room, &mut progress)?;
+        let report = self.try_out(&written, room.path(), &mut progress)?;
         progress.end();
         let balances = report["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
         let cannot_name = |error: io::Error| CommandFailure::CannotWrite(file.clone()).with_cause(error);
@@ -81,11 +90,11 @@ impl Target<'_> {
                  run mallbox verify\n"
             ));
         }
-        Ok(balances)
+        Ok(Taken { at: taken, balances })
     }
 
     /// Makes a private directory beside the new file, on the same file system.
-    fn room_beside(&self, file: &Path) -> anyhow::Result<TempDir> {
+    fn room_beside(&self, file: &Path) -> anyhow::Result<Room> {
         let parent = match file.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -105,9 +114,7 @@ impl Target<'_> {
                 return Err(misuse(BackupMisuse::InsideMall(dir.to_owned())));
             }
         }
-        remove_leftovers(parent);
-        let made = tempfile::Builder::new().prefix(LEFTOVER).tempdir_in(parent);
-        made.map_err(|error| CommandFailure::CannotWrite(parent.to_owned()).with_cause(error))
+        Room::make(parent)
     }
 
     /// Asks the mall, running or not, for its pending claims. Everything else that was acknowledged is in the
@@ -174,11 +181,21 @@ impl Target<'_> {
         };
         let out = File::create(to).map_err(cannot_write)?;
         let mut writer = BackupWriter::begin(BufWriter::new(out), &header).map_err(cannot_write)?;
-        writer.add_file(DATABASE, &copy, &mut show).map_err(cannot_write)?;
+        let file = File::open(&copy).map_err(cannot_write)?;
+        writer.add_file(DATABASE, (file, database), &mut show).map_err(cannot_write)?;
         fs::remove_file(&copy).map_err(cannot_write)?;
         writer.add_bytes(CLAIMS, &claims).map_err(cannot_write)?;
         for file in &files {
-            writer.add_file(&file.name, &file.path, &mut show).map_err(cannot_write)?;
+            let cannot_read =
+                |error: io::Error| CommandFailure::CannotRead(file.path.clone()).with_cause(error);
+            match File::open(&file.path) {
+                Ok(open) => {
+                    writer.add_file(&file.name, (open, file.bytes), &mut show).map_err(cannot_write)?
+                }
+                // A picture that the mall has removed since.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(cannot_read(error)),
+            }
         }
         let mut out = writer.finish().map_err(cannot_write)?;
         out.flush().map_err(cannot_write)?;
@@ -188,40 +205,62 @@ impl Target<'_> {
     }
 
     /// Makes a mall of the backup in a scratch directory, and checks its ledger.
-    fn try_out(&self, backup: &Path, room: &TempDir, progress: &mut Progress) -> anyhow::Result<Value> {
+    fn try_out(&self, backup: &Path, room: &Path, progress: &mut Progress) -> anyhow::Result<Value> {
         let l = self.l;
-        let scratch = self.scratch.map(|dir| {
-            let made = tempfile::Builder::new().prefix(LEFTOVER).tempdir_in(dir);
-            made.map_err(|error| CommandFailure::CannotWrite(dir.to_owned()).with_cause(error))
-        });
-        let scratch = scratch.transpose()?;
-        let dir = scratch.as_ref().map_or_else(|| room.path(), TempDir::path).join("trial");
+        let scratch = self.scratch.map(Room::make).transpose()?;
+        let dir = scratch.as_ref().map_or(room, Room::path).join("trial");
         super::super::running_mall::make_dir(&dir)?;
         let show = |read: u64| {
             let mib = read >> 20;
             let line = || sentence!(l, "备份：试开，已读{mib} MiB", "backup: trial, {mib} MiB read");
             progress.note(|| sentence!(l, "试开", "trial"), line);
         };
-        let _: Taken = unpack_mall(backup, &dir, false, show)?;
+        unpack_mall(backup, &dir, false, show)?;
         let of_trial = PlaceConfig { data: Some(dir), redis: None, mysql: None, redis_prefix: None };
         control_calls::request(&of_trial, "GET", "/control/verify", l)
     }
 }
 
-/// Beginning of the names of directories that a backup works in.
-const LEFTOVER: &str = ".mallbox-backup-";
+/// A private directory that a backup works in, removed when the value is dropped.
+struct Room {
+    dir: TempDir,
+    /// Locked while the backup is at work: what is not locked was left by a killed one.
+    _lock: File,
+}
 
-/// Removes what a killed backup has left, unless another one is at work.
-fn remove_leftovers(dir: &Path) {
-    let Ok(entries) = fs::read_dir(dir) else { return };
-    for entry in entries.flatten() {
-        let is_old = || {
-            let hours = entry.metadata()?.modified()?.elapsed().map_err(io::Error::other)?.as_secs() / 3_600;
-            Ok::<bool, io::Error>(hours >= 24)
-        };
-        if entry.file_name().to_string_lossy().starts_with(LEFTOVER) && is_old().unwrap_or(false) {
-            let _ = fs::remove_dir_all(entry.path());
+impl Room {
+    /// Beginning of the names.
+    const PREFIX: &str = ".mallbox-backup-";
+
+    /// Makes a directory in `parent`, and removes what killed backups have left there.
+    fn make(parent: &Path) -> anyhow::Result<Self> {
+        let made = (|| {
+            Self::remove_leftovers(parent)?;
+            let dir = tempfile::Builder::new().prefix(Self::PREFIX).tempdir_in(parent)?;
+            let lock = File::open(dir.path())?;
+            lock.lock()?;
+            Ok(Self { dir, _lock: lock })
+        })();
+        made.map_err(|error: io::Error| CommandFailure::CannotWrite(parent.to_owned()).with_cause(error))
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn remove_leftovers(parent: &Path) -> io::Result<()> {
+        for entry in fs::read_dir(parent)? {
+            let entry = entry?;
+            if !entry.file_name().to_string_lossy().starts_with(Self::PREFIX) {
+                continue;
+            }
+            // One that has just been made is empty, and is locked in a moment.
+            let is_used = fs::read_dir(entry.path()).is_ok_and(|mut files| files.next().is_some());
+            if is_used && File::open(entry.path()).is_ok_and(|dir| dir.try_lock().is_ok()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
         }
+        Ok(())
     }
 }
 
@@ -240,16 +279,20 @@ pub(super) fn time_in(name: &str) -> Option<Timestamp> {
 
 /// Gives a complete file its name. An existing file stays.
 fn name_durably(from: &Path, to: &Path) -> io::Result<()> {
-    fs::hard_link(from, to).or_else(|error| match error.kind() {
-        // FAT has no hard links.
-        io::ErrorKind::AlreadyExists => Err(error),
-        _ => fs::rename(from, to),
-    })?;
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // The file system cannot refuse by itself.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            File::options().write(true).create_new(true).open(to)?;
+            fs::rename(from, to)?;
+        }
+        named => named?,
+    }
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(parent)?.sync_all()
 }
 
-/// Returns pictures and archived days. Symbolic links and special files are left out.
+/// Returns pictures and archived days. Symbolic links are followed, as the mall does; special files and files
+/// being written are left out.
 fn plain_files(dir: &Path) -> anyhow::Result<Vec<PlainFile>> {
     let mut files = Vec::new();
     for top in DIRECTORIES {
@@ -263,18 +306,35 @@ fn plain_files(dir: &Path) -> anyhow::Result<Vec<PlainFile>> {
 }
 
 fn add_below(dir: &Path, name: &str, files: &mut Vec<PlainFile>) -> io::Result<()> {
+    /// Directories below each other: more are a link to a directory above.
+    const DEPTH_MAX: usize = 16;
     let mut entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
-        let Ok(own) = entry.file_name().into_string() else {
-            let what = format!("the name of {} is not UTF-8", entry.path().display());
-            return Err(io::Error::new(io::ErrorKind::InvalidFilename, what));
+        let refused = |what: &str| io::Error::other(format!("{} {what}", entry.path().display()));
+        let own = entry.file_name().into_string().map_err(|_| refused("has a name that is not UTF-8"))?;
+        // A day being archived.
+        if own.ends_with(".part") {
+            continue;
+        }
+        let name = format!("{name}/{own}");
+        let file = match fs::metadata(entry.path()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if entry.file_type()?.is_symlink() {
+                    return Err(refused("is a symbolic link to nothing"));
+                }
+                // Removed a moment ago.
+                continue;
+            }
+            found => found?,
         };
-        let (name, kind) = (format!("{name}/{own}"), entry.file_type()?);
-        if kind.is_dir() {
+        if file.is_dir() {
+            if name.matches('/').count() >= DEPTH_MAX {
+                return Err(refused("is too deep"));
+            }
             add_below(&entry.path(), &name, files)?;
-        } else if kind.is_file() {
-            files.push(PlainFile { name, path: entry.path(), bytes: entry.metadata()?.len() });
+        } else if file.is_file() {
+            files.push(PlainFile { name, path: entry.path(), bytes: file.len() });
         }
     }
     Ok(())

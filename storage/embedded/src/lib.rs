@@ -85,7 +85,7 @@ pub async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError> {
 
 fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let lock = lock::DirLock::take(&options.dir)?;
-    let is_copy = lock.is_of_copy();
+    let is_copy = !backup::finish_cut_short(&options.dir)? && lock.is_of_copy();
     open_locked(options, lock, is_copy).map_err(|error| match error {
         OpenError::LostLog { .. } | OpenError::DamagedRecord { .. } if is_copy => {
             OpenError::CopiedWhileRunning { path: options.dir.clone(), source: Box::new(error) }
@@ -95,7 +95,6 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
 }
 
 fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Result<Storage, OpenError> {
-    backup::finish_cut_short(&options.dir)?;
     let log_dir = options.dir.join("log");
     let record = options.dir.join("mall.sqlite");
     let (durability, faults) = (options.durability, options.disk_faults.clone());

@@ -7,6 +7,7 @@ use std::{fs, io, thread};
 use mallbox_storage::OpenError;
 use mallbox_storage_integrity::beside;
 use rusqlite::backup::{Backup, StepResult};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::evidence::LOG_ID;
@@ -71,6 +72,8 @@ fn source(path: &Path, is_stopped: bool) -> rusqlite::Result<Connection> {
     let flags = if is_stopped { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let from = Connection::open_with_flags(format!("file:{escaped}{parameters}"), flags)?;
+    // If the mall is killed meanwhile, this is the last connection: its next start reads the WAL itself.
+    from.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     from.busy_timeout(BUSY_TIMEOUT)?;
     from.pragma_update(None, "query_only", "on")?;
     Ok(from)

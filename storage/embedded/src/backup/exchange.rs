@@ -20,8 +20,8 @@ use crate::lock::DirLock;
 const NEW: &str = ".restore-new";
 /// Name of the file that says how far an exchange is.
 const MARK: &str = "RESTORING";
-/// Name of the mark before it is in place.
-const MARK_BEGUN: &str = ".restoring-begun";
+/// Names of the two marks before they are in place, for the former mall moving out and the new one moving in.
+const MARKS_BEGUN: [&str; 2] = [".restoring-out", ".restoring-in"];
 /// Beginning of the names of directories with former malls.
 const FORMER: &str = "before-restore-";
 /// Files of a directory that belong to no mall in particular.
@@ -34,7 +34,7 @@ pub struct Exchange {
     new: PathBuf,
     /// Whether the directory was made for the new mall.
     is_dir_made: bool,
-    _lock: DirLock,
+    lock: DirLock,
 }
 
 impl Exchange {
@@ -48,9 +48,11 @@ impl Exchange {
         let lock = DirLock::take(dir)?;
         finish_cut_short(dir)?;
         let new = dir.join(NEW);
-        let made = remove(&new).and_then(|()| DirBuilder::new().mode(0o700).create(&new));
-        made.map_err(|source| refused(&new, source))?;
-        Ok(Self { dir: dir.to_owned(), new, is_dir_made, _lock: lock })
+        let made = names(dir)
+            .and_then(|names| check_movable(dir, &names))
+            .and_then(|()| DirBuilder::new().mode(0o700).create(&new));
+        made.map_err(|source| refused(dir, source))?;
+        Ok(Self { dir: dir.to_owned(), new, is_dir_made, lock })
     }
 
     /// Returns the directory for the new mall.
@@ -63,26 +65,47 @@ impl Exchange {
     ///
     /// # Errors
     /// [`OpenError::Io`]: the system refuses an operation. Once the former mall is being moved, the next
-    /// opening of the directory tries again.
+    /// opening of the directory tries again; before, the former mall stays and the new one is given up.
     pub fn finish(self) -> Result<Option<PathBuf>, OpenError> {
-        let exchanged = (|| {
-            for name in STAYING {
-                remove(&self.new.join(name))?;
+        match self.exchange() {
+            Ok(former) => {
+                // The mall in the directory is no copy of another one, whatever was there before.
+                self.lock.note_stop();
+                Ok(former)
             }
-            sync_below(&self.new)?;
-            let former = names(&self.dir)?;
-            check_movable(&self.dir, &former)?;
-            if former.is_empty() {
-                mark(&self.dir, "in")?;
-                return complete(&self.dir).map(|()| None);
+            Err(source) => {
+                let error = refused(&self.dir, source);
+                if !is_exchange_cut_short(&self.dir) {
+                    self.give_up();
+                }
+                Err(error)
             }
-            let aside =
-                (1..).map(|number| format!("{FORMER}{number}")).find(|name| !self.dir.join(name).exists());
-            let aside = aside.expect("there are more numbers than directories");
-            mark(&self.dir, &format!("out {aside}"))?;
-            complete(&self.dir).map(|()| Some(self.dir.join(aside)))
-        })();
-        exchanged.map_err(|source| refused(&self.dir, source))
+        }
+    }
+
+    fn exchange(&self) -> io::Result<Option<PathBuf>> {
+        for name in STAYING {
+            remove(&self.new.join(name))?;
+        }
+        sync_below(&self.new)?;
+        let former = names(&self.dir)?;
+        check_movable(&self.dir, &former)?;
+        // From the first mark on, nothing needs room but names.
+        begin_mark(&self.dir, MARKS_BEGUN[1], "in")?;
+        if former.is_empty() {
+            place_mark(&self.dir, MARKS_BEGUN[1])?;
+            return complete(&self.dir).map(|()| None);
+        }
+        let aside =
+            (1..).map(|number| format!("{FORMER}{number}")).find(|name| !self.dir.join(name).exists());
+        let aside = aside.expect("there are more numbers than directories");
+        DirBuilder::new().mode(0o700).create(self.dir.join(&aside))?;
+        let marked = begin_mark(&self.dir, MARKS_BEGUN[0], &format!("out {aside}"));
+        if let Err(error) = marked.and_then(|()| place_mark(&self.dir, MARKS_BEGUN[0])) {
+            let _ = fs::remove_dir(self.dir.join(aside));
+            return Err(error);
+        }
+        complete(&self.dir).map(|()| Some(self.dir.join(aside)))
     }
 
     /// Gives the new mall up. The former one stays, and a directory made for the new one goes.
@@ -111,16 +134,19 @@ pub fn belongs_to_exchange(name: &str) -> bool {
     name == MARK || name.starts_with(FORMER)
 }
 
-/// Completes an exchange that was cut short, if one was. The caller has locked the directory.
+/// Completes an exchange that was cut short, or removes the new mall of one that was cut short before it
+/// began. Returns whether there is another mall now. The caller has locked the directory.
 ///
 /// # Errors
 /// [`OpenError::Io`] if the system refuses an operation.
-pub(crate) fn finish_cut_short(dir: &Path) -> Result<(), OpenError> {
+pub(crate) fn finish_cut_short(dir: &Path) -> Result<bool, OpenError> {
     if !is_exchange_cut_short(dir) {
-        return Ok(());
+        let mut left = [NEW].into_iter().chain(MARKS_BEGUN);
+        let removed = left.try_for_each(|name| remove(&dir.join(name)));
+        return removed.map(|()| false).map_err(|source| refused(dir, source));
     }
     tracing::warn!(dir = %dir.display(), "completing a restore that was cut short");
-    complete(dir).map_err(|source| refused(dir, source))
+    complete(dir).map(|()| true).map_err(|source| refused(dir, source))
 }
 
 fn complete(dir: &Path) -> io::Result<()> {
@@ -136,7 +162,7 @@ fn complete(dir: &Path) -> io::Result<()> {
         }
         sync_all(&aside)?;
         sync_all(dir)?;
-        mark(dir, "in")?;
+        place_mark(dir, MARKS_BEGUN[1])?;
     }
     let new = dir.join(NEW);
     if new.exists() {
@@ -154,13 +180,17 @@ fn complete(dir: &Path) -> io::Result<()> {
     sync_all(dir)
 }
 
-/// Says how far the exchange is, at once and durably.
-fn mark(dir: &Path, phase: &str) -> io::Result<()> {
-    let begun = dir.join(MARK_BEGUN);
-    let mut file = File::create(&begun)?;
+/// Writes a mark that is placed later.
+fn begin_mark(dir: &Path, name: &str, phase: &str) -> io::Result<()> {
+    let mut file = File::create(dir.join(name))?;
     writeln!(file, "{phase}\nmallbox restore replaces this mall; the next start of mallbox completes that.")?;
-    file.sync_all()?;
-    fs::rename(&begun, dir.join(MARK))?;
+    file.sync_all()
+}
+
+/// Says how far the exchange is, at once and durably.
+fn place_mark(dir: &Path, name: &str) -> io::Result<()> {
+    sync_all(dir)?;
+    fs::rename(dir.join(name), dir.join(MARK))?;
     sync_all(dir)
 }
 
@@ -182,10 +212,14 @@ fn check_movable(dir: &Path, names: &[OsString]) -> io::Result<()> {
     let device = fs::metadata(dir)?.dev();
     for name in names {
         let path = dir.join(name);
-        if fs::symlink_metadata(&path)?.dev() != device {
-            let what = format!("{} is a file system of its own: unmount it first", path.display());
-            return Err(io::Error::other(what));
-        }
+        let file = fs::symlink_metadata(&path)?;
+        let what = match file.dev() == device {
+            true if !file.is_symlink() => continue,
+            true => "is a symbolic link, which may not be found from another directory",
+            false => "is a file system of its own",
+        };
+        let what = format!("{} {what}: restore into a new directory", path.display());
+        return Err(io::Error::other(what));
     }
     Ok(())
 }
@@ -258,7 +292,7 @@ mod tests {
             assert_eq!(fs::read_to_string(aside.join(name)).unwrap(), "former", "{name}");
             assert!(name == "mall.sqlite" || !dir.join(name).exists(), "{name}");
         }
-        for gone in [NEW, MARK, MARK_BEGUN] {
+        for gone in [NEW, MARK].into_iter().chain(MARKS_BEGUN) {
             assert!(!dir.join(gone).exists(), "{gone}");
         }
     }
@@ -300,11 +334,11 @@ mod tests {
                 remove(&exchange.new_mall().join("lock")).unwrap();
                 drop(exchange);
                 let aside = dir.path().join("before-restore-1");
-                mark(dir.path(), "out before-restore-1").unwrap();
                 let former = names(dir.path()).unwrap();
-                if moved_out > 0 {
-                    fs::create_dir(&aside).unwrap();
-                }
+                fs::create_dir(&aside).unwrap();
+                begin_mark(dir.path(), MARKS_BEGUN[1], "in").unwrap();
+                begin_mark(dir.path(), MARKS_BEGUN[0], "out before-restore-1").unwrap();
+                place_mark(dir.path(), MARKS_BEGUN[0]).unwrap();
                 for name in &former[..moved_out] {
                     fs::rename(dir.path().join(name), aside.join(name)).unwrap();
                 }
@@ -312,15 +346,35 @@ mod tests {
                     continue;
                 }
                 if moved_in > 0 {
-                    mark(dir.path(), "in").unwrap();
+                    place_mark(dir.path(), MARKS_BEGUN[1]).unwrap();
                     for entry in fs::read_dir(dir.path().join(NEW)).unwrap().take(moved_in) {
                         let name = entry.unwrap().file_name();
                         fs::rename(dir.path().join(NEW).join(&name), dir.path().join(name)).unwrap();
                     }
                 }
-                finish_cut_short(dir.path()).unwrap();
+                assert!(finish_cut_short(dir.path()).unwrap());
                 check(dir.path());
             }
         }
+    }
+
+    #[test]
+    fn an_exchange_cut_short_before_it_began_leaves_nothing_and_links_are_refused_first() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(begun(dir.path()));
+        for name in MARKS_BEGUN {
+            begin_mark(dir.path(), name, "in").unwrap();
+        }
+        assert!(!finish_cut_short(dir.path()).unwrap());
+        for gone in [NEW, MARK].into_iter().chain(MARKS_BEGUN) {
+            assert!(!dir.path().join(gone).exists(), "{gone}");
+        }
+        std::os::unix::fs::symlink("../elsewhere", dir.path().join("uploads")).unwrap();
+        let error = Exchange::begin(dir.path()).unwrap_err();
+        assert!(
+            matches!(&error, OpenError::Io { source, .. } if source.to_string().contains("symbolic link"))
+        );
+        assert_eq!(fs::read_to_string(dir.path().join("mall.sqlite")).unwrap(), "former");
+        assert!(!dir.path().join(NEW).exists());
     }
 }

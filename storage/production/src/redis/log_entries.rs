@@ -94,6 +94,24 @@ pub(super) async fn claims_in(
     Ok((claims.collect::<Result<_, _>>()?, last))
 }
 
+/// Reads the claims of a partition's log, in pieces.
+pub(super) async fn read_log(
+    link: &Link,
+    op: &'static str,
+    log: &LogKeys,
+    mut each: impl FnMut(Vec<Claim>) + Send,
+) -> Result<(), StoreError> {
+    let mut after = None;
+    loop {
+        let (claims, last) = claims_in(link, op, log, after.as_deref()).await?;
+        each(claims);
+        after = last;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
 /// Parses the reply of the take script: the number of waiting claims, and the claims with their failed
 /// attempts.
 pub(super) fn handed_out(

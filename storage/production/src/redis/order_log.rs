@@ -30,8 +30,8 @@ use super::epochs::{CachedEpochs, RequiredEpoch, ServerEpochs};
 use super::keys::{Keys, LogKeys, partition_of, partition_of_order};
 use super::link::Idempotence;
 use super::log_entries::{
-    CLAIMS_AT_ONCE, GROUP, RETURNED_CLAIMS, by_user, claims_in, from_by_order, from_by_user, handed_out,
-    place_text,
+    CLAIMS_AT_ONCE, GROUP, RETURNED_CLAIMS, by_user, from_by_order, from_by_user, handed_out, place_text,
+    read_log,
 };
 use super::script::{Call, DONE, FIND_PENDING, LOG_STATE, PENDING_OF_USER, PUT_BACK, RECLAIM, TAKE};
 use super::taken_claims::{TakeGuard, TakenClaims};
@@ -138,24 +138,6 @@ impl RedisOrderLog {
 
     fn log(&self, partition: u64) -> &LogKeys {
         &self.logs[index(partition)]
-    }
-
-    /// Reads the claims of a partition's log, in pieces.
-    async fn read_log(
-        &self,
-        op: &'static str,
-        log: &LogKeys,
-        mut each: impl FnMut(Vec<Claim>) + Send,
-    ) -> Result<(), StoreError> {
-        let mut after = None;
-        loop {
-            let (claims, last) = claims_in(&self.epochs.link, op, log, after.as_deref()).await?;
-            each(claims);
-            after = last;
-            if after.is_none() {
-                return Ok(());
-            }
-        }
     }
 
     /// Runs a script that reads pending claims, once the partition's epoch is open. A returning old master
@@ -482,14 +464,14 @@ impl OrderLog for RedisOrderLog {
         let mut count = 0;
         let of_sale = |claim: &Claim| claim.voucher == voucher;
         let each = |claims: Vec<Claim>| count += claims.into_iter().filter(of_sale).count() as u64;
-        self.read_log("order_log.count", log, each).await?;
+        read_log(&self.epochs.link, "order_log.count", log, each).await?;
         Ok(PendingClaims { durable: count, in_doubt: 0 })
     }
 
     async fn pending(&self) -> Result<Vec<Claim>, StoreError> {
         let mut pending = Vec::new();
         for log in &self.logs {
-            self.read_log("order_log.pending", log, |claims| pending.extend(claims)).await?;
+            read_log(&self.epochs.link, "order_log.pending", log, |claims| pending.extend(claims)).await?;
         }
         Ok(pending)
     }

@@ -53,6 +53,7 @@ scripts! {
     CHANGED_SHOPS = "known_server.lua", "changed_shops.lua";
     SHOPS_NEAR = "known_server.lua", "shops_near.lua";
     COUNT_SHOPS = "known_server.lua", "count_shops.lua";
+    SHOP_PLACES = "known_server.lua", "shop_places.lua";
     PASS = "pass.lua";
     KEEP = "keep.lua";
     FORGET = "forget.lua";

@@ -21,11 +21,12 @@ use std::time::{Duration, Instant};
 use mallbox_storage::backend::ShopTrees;
 use mallbox_storage::{NearbyQuery, NearbyShop, PlacedShop, ShopId, StoreError};
 use parking_lot::RwLock;
+use redis::FromRedisValue;
 
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::restored_server::{Reply, RestoredServer};
-use super::script::CHANGED_SHOPS;
+use super::script::{CHANGED_SHOPS, Call, SHOP_PLACES};
 use super::shop_entries::{parse_entry, parse_shop};
 use super::trust::Trust;
 
@@ -223,9 +224,11 @@ impl ShopCopy {
     async fn remove_unseen(&self, seen: &HashSet<ShopId>) -> Result<(), StoreError> {
         let unseen: Vec<ShopId> = self.trees.read().shops().filter(|shop| !seen.contains(shop)).collect();
         for some in unseen.chunks(1_000) {
-            let mut command = redis::cmd("HMGET");
-            command.arg(self.keys.shop_places()).arg(some.iter().map(|shop| shop.get()).collect::<Vec<_>>());
-            let entries: Vec<Option<String>> = self.link.query(OP, Idempotence::Safe, &command).await?;
+            let places = self.keys.shop_places();
+            let call = self.server.on(&SHOP_PLACES, [&*places]);
+            let call = some.iter().fold(call, |call, shop| call.arg(shop.get()));
+            // Asked with care: another server, or one that lost its data, has fewer shops.
+            let entries: Vec<Option<String>> = self.ask(call).await?;
             let entries = some.iter().zip(entries);
             let entries = entries.map(|(shop, entry)| read(*shop, entry.as_deref().unwrap_or_default()));
             self.put(entries.collect::<Result<_, _>>()?);
@@ -265,12 +268,18 @@ impl ShopCopy {
     async fn changes(&self, last: &str) -> Result<(String, Vec<String>), StoreError> {
         let (places, changes) = (self.keys.shop_places(), self.keys.shop_changes());
         let call = self.server.on(&CHANGED_SHOPS, [&*places, &*changes]).arg(last).arg(CHANGES_PER_CALL);
-        match self.server.ask::<Vec<String>>(&self.link, (OP, Idempotence::Safe), call).await? {
-            Reply::Known(mut told) if !told.is_empty() => {
-                let others = told.split_off(1);
-                Ok((told.remove(0), others))
-            }
-            Reply::Known(_) => Err(corrupt()),
+        let mut told: Vec<String> = self.ask(call).await?;
+        if told.is_empty() {
+            return Err(corrupt());
+        }
+        let others = told.split_off(1);
+        Ok((told.remove(0), others))
+    }
+
+    /// Runs a script that needs the complete index.
+    async fn ask<T: FromRedisValue>(&self, call: Call) -> Result<T, StoreError> {
+        match self.server.ask(&self.link, (OP, Idempotence::Safe), call).await? {
+            Reply::Known(answer) => Ok(answer),
             Reply::UnknownEpoch(_) => {
                 Err(StoreError::Corrupt { op: OP, key: "locations of shops, not restored yet".to_owned() })
             }

@@ -1,0 +1,141 @@
+//! A mall in a directory with room beside it, and a crowd that buys.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use anyhow::{Context as _, ensure};
+use mallbox_storage::{OrderId, VoucherId};
+use mallbox_test_checker::Connection;
+use parking_lot::Mutex;
+use tempfile::TempDir;
+
+use crate::common::mall::{self, Mall, Size};
+use crate::common::server::Server;
+use crate::process::mallbox;
+
+/// Users of the mall under load: each buys once in each sale.
+pub const PEOPLE: usize = 1_500;
+const BUYERS: usize = 6;
+
+/// A mall in a directory, and room beside it.
+pub struct Site {
+    site: TempDir,
+    pub mall: Mall,
+}
+
+impl Site {
+    pub fn make(people: usize, sales: usize) -> anyhow::Result<Self> {
+        let site = TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+        let mall = mall::make(&site.path().join("mall"), Size { people, sales, units: people as u64 })?;
+        Ok(Self { site, mall })
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.site.path().join(name)
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.path("mall")
+    }
+
+    pub fn serve(&self) -> anyhow::Result<Server> {
+        Server::start(&self.data(), &self.path("log"), "power")
+    }
+
+    /// Runs a command whose arguments may name files of the site, as `@name`.
+    pub fn run(&self, arguments: &[&str]) -> anyhow::Result<Output> {
+        let named = arguments.iter().map(|word| match word.strip_prefix('@') {
+            Some(name) => self.text(name),
+            None => (*word).to_owned(),
+        });
+        let named: Vec<String> = named.collect();
+        Ok(mallbox(&named.iter().map(String::as_str).collect::<Vec<_>>()).output()?)
+    }
+
+    /// Runs a command that has to succeed. Returns its standard output.
+    pub fn done(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let output = self.run(arguments)?;
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        ensure!(output.status.success(), "{arguments:?}: {}\n{out}{err}", output.status);
+        Ok(out.into_owned())
+    }
+
+    /// Runs a command that has to fail with this exit code. Returns its last line on standard error.
+    pub fn refused(&self, arguments: &[&str], code: i32) -> anyhow::Result<String> {
+        let output = self.run(arguments)?;
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        ensure!(output.status.code() == Some(code), "{arguments:?}: {}\n{err}", output.status);
+        Ok(err.lines().last().unwrap_or_default().to_owned())
+    }
+
+    /// Returns the orders among `orders` that a mall lacks: neither in its database nor in its log.
+    pub fn missing(&self, data: &Path, orders: &[OrderId]) -> anyhow::Result<Vec<OrderId>> {
+        mall::runtime()?.block_on(async {
+            let storage = mall::open(data).await?;
+            let mut missing = Vec::new();
+            for order in orders {
+                let is_known = storage.selling.orders.get(*order).await?.is_some()
+                    || storage.selling.order_log.find(*order).await?.is_some();
+                if !is_known {
+                    missing.push(*order);
+                }
+            }
+            storage.base.upkeep.close().await?;
+            Ok(missing)
+        })
+    }
+}
+
+/// Buyers of one sale, each of whom notes what the mall has acknowledged.
+pub struct Crowd {
+    acknowledged: Arc<Mutex<Vec<OrderId>>>,
+    stop: Arc<AtomicBool>,
+    buyers: Vec<JoinHandle<anyhow::Result<()>>>,
+}
+
+impl Crowd {
+    pub fn start(address: SocketAddr, mall: &Mall, sale: VoucherId) -> Self {
+        let (acknowledged, stop) = (Arc::<Mutex<Vec<OrderId>>>::default(), Arc::<AtomicBool>::default());
+        let buyers = (0..BUYERS).map(|buyer| {
+            let (mall, acknowledged, stop) = (mall.clone(), Arc::clone(&acknowledged), Arc::clone(&stop));
+            std::thread::spawn(move || {
+                let mut connection = Connection::open(address)?;
+                let path = format!("/voucher-order/seckill/{sale}");
+                for person in mall.people.iter().skip(buyer).step_by(BUYERS) {
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let (_, answer) = connection.ask("POST", &path, &person.token)?;
+                    let order = answer["dataText"].as_str().and_then(|id| id.parse().ok());
+                    let order = order.with_context(|| format!("a claim was refused: {answer}"))?;
+                    acknowledged.lock().push(OrderId::new(order));
+                }
+                Ok(())
+            })
+        });
+        let buyers = buyers.collect();
+        Self { acknowledged, stop, buyers }
+    }
+
+    pub fn acknowledged(&self) -> Vec<OrderId> {
+        self.acknowledged.lock().clone()
+    }
+
+    /// Waits for the buyers. Returns everything acknowledged.
+    pub fn end(self) -> anyhow::Result<Vec<OrderId>> {
+        self.stop.store(true, Ordering::Relaxed);
+        for buyer in self.buyers {
+            buyer.join().ok().context("a buyer panicked")??;
+        }
+        let acknowledged = self.acknowledged.lock().clone();
+        Ok(acknowledged)
+    }
+}
