@@ -24,13 +24,13 @@ pub enum BackupFault {
     #[error("it is not a backup written by mallbox")]
     NotABackup,
     /// The file is of a later version of the program.
-    #[error("its format is {0}, and this mallbox reads formats up to {FORMAT}: use a newer mallbox")]
+    #[error("its format is {0}, newer than this version reads; use a newer mallbox")]
     Newer(u32),
     /// The end is missing.
-    #[error("it is cut off")]
+    #[error("it is incomplete: its end is missing")]
     CutOff,
     /// The content is not what was written; the damaged entry, if it can be told.
-    #[error("it is damaged{}", entry.as_deref().map_or_else(String::new, |entry| format!(" at {entry}")))]
+    #[error("it is damaged{}; use another backup", entry.as_deref().map_or_else(String::new, |entry| format!(" at {entry}")))]
     Damaged {
         /// Path of the entry.
         entry: Option<String>,
@@ -39,7 +39,10 @@ pub enum BackupFault {
     #[error("it contains {0:?}, which does not belong into a backup")]
     Foreign(String),
     /// There is too little room.
-    #[error("it needs {needed} bytes, and {free} are free in {}", dir.display())]
+    #[error(
+        "it needs {} MiB, and the disk of {} has {} MiB left",
+        needed.div_ceil(1 << 20), dir.display(), free >> 20
+    )]
     NoRoom {
         /// Bytes needed.
         needed: u64,

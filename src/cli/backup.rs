@@ -12,7 +12,7 @@ use self::take::Target;
 use super::mall_directory;
 use super::messages::{BackupMisuse, UsageError};
 use crate::backup::retention::Retention;
-use crate::config::{LocationError, PlaceConfig};
+use crate::config::{self, LocationError, PlaceConfig};
 use crate::language::Language;
 
 /// The flags of `backup`.
@@ -39,16 +39,7 @@ pub(super) struct Backup {
 
 /// Parses an interval from a minute to 31 days.
 fn interval(text: &str) -> Result<Duration, String> {
-    const MINUTE: u64 = 60;
-    let unit = |end: char, seconds: u64| {
-        let count: u64 = text.strip_suffix(end)?.parse().ok()?;
-        count.checked_mul(seconds)
-    };
-    let seconds =
-        unit('m', MINUTE).or_else(|| unit('h', 60 * MINUTE)).or_else(|| unit('d', 24 * 60 * MINUTE));
-    seconds
-        .filter(|seconds| (MINUTE..=31 * 24 * 60 * MINUTE).contains(seconds))
-        .map(Duration::from_secs)
+    config::span(text, config::MINUTE_S..=31 * config::DAY_S)
         .ok_or_else(|| "expected an interval from 1m to 31d, such as 1h".to_owned())
 }
 

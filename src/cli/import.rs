@@ -62,17 +62,13 @@ pub(super) struct Import {
 
 /// Parses `keep`, `cancel`, or a span from a minute to a year.
 fn unpaid(text: &str) -> Result<UnpaidOrders, String> {
-    const MINUTE: u64 = 60;
-    let seconds = |count: &str, unit: u64| count.parse().ok().and_then(|count: u64| count.checked_mul(unit));
-    let span = match text {
+    match text {
         "keep" => return Ok(UnpaidOrders::Keep),
         "cancel" => return Ok(UnpaidOrders::Cancel),
-        _ => [("m", MINUTE), ("h", 60 * MINUTE), ("d", 24 * 60 * MINUTE)]
-            .into_iter()
-            .find_map(|(end, unit)| text.strip_suffix(end).and_then(|count| seconds(count, unit))),
-    };
-    span.filter(|span| (MINUTE..=365 * 24 * 60 * MINUTE).contains(span))
-        .map(|span| UnpaidOrders::PayWithin(Duration::from_secs(span)))
+        _ => {}
+    }
+    config::span(text, config::MINUTE_S..=365 * config::DAY_S)
+        .map(UnpaidOrders::PayWithin)
         .ok_or_else(|| "expected keep, cancel, or a time to pay from 1m to 365d, such as 24h".to_owned())
 }
 

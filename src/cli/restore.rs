@@ -8,11 +8,10 @@ use mallbox_storage_embedded::backup::{Exchange, make_log};
 use super::messages::CommandFailure;
 use super::output::print;
 use super::progress::Progress;
-use super::running_mall::{block_on, check_dir};
-use super::{control_calls, mall_directory};
+use super::running_mall::{block_on, check_dir, mark_as_demo};
+use super::verify::{CheckedLedger, check_directory};
 use crate::backup::manifest::Header;
 use crate::backup::reader::{Unpacked, unpack};
-use crate::config::PlaceConfig;
 use crate::language::{Language, sentence};
 use crate::mall::operator::backups::{INCARNATION, RENEWED_SECRETS, RESTORED_FROM};
 
@@ -32,12 +31,6 @@ pub(super) struct Restore {
     keep_keys: bool,
 }
 
-/// A mall made of a backup.
-pub(super) struct RestoredMall {
-    header: Header,
-    claims: u64,
-}
-
 /// Restores a backup. Returns whether the books balance.
 ///
 /// # Errors
@@ -50,13 +43,14 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
     let length = length.map_err(|error| CommandFailure::CannotRead(from.clone()).with_cause(error))?.len();
     let exchange = Exchange::begin(dir)?;
     let mut progress = Progress::new(length);
-    let made = make(from, exchange.new_mall(), *keep_keys, &mut progress, l);
+    let show = |read: u64| {
+        let mib = read >> 20;
+        let line = || sentence!(l, "恢复：已读{mib} MiB", "restore: {mib} MiB read");
+        progress.show(read, || sentence!(l, "解开", "unpacking"), line);
+    };
+    let made = make_mall(from, exchange.new_mall(), *keep_keys, show, l);
     progress.end();
-    let made = made.and_then(|(taken, report)| {
-        let balances = report["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
-        Ok((taken, report, balances))
-    });
-    let (taken, report, balances) = match made {
+    let (header, checked) = match made {
         Ok(made) => made,
         Err(error) => {
             exchange.give_up();
@@ -64,7 +58,7 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
         }
     };
     let former = exchange.finish()?;
-    let (path, when, claims) = (dir.display(), &taken.header.taken, taken.claims);
+    let (path, when, claims) = (dir.display(), &header.taken, header.claims);
     print(&sentence!(
         l,
         "{path}：已恢复到{when}的状态，其中有{claims}条待处理的抢购\n",
@@ -88,56 +82,36 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
              shows a new one\n"
         ));
     }
-    if balances {
-        let command = if taken.header.is_demo { "demo" } else { "serve" };
+    if checked.balances {
+        let command = if header.is_demo { "demo" } else { "serve" };
         print(&sentence!(
             l,
             "账目相符。启动：mallbox {command} --data {path}\n",
             "the ledger balances. To start the mall: mallbox {command} --data {path}\n"
         ));
     } else {
-        print(&format!("{}\n", report["text"].as_str().unwrap_or_default().trim_end()));
+        print(&checked.text);
     }
-    Ok(balances)
+    Ok(checked.balances)
 }
 
-/// Makes a mall of the backup in an empty directory, and checks its ledger.
-fn make(
-    from: &Path,
-    dir: &Path,
-    keep_keys: bool,
-    progress: &mut Progress,
-    l: Language,
-) -> anyhow::Result<(RestoredMall, serde_json::Value)> {
-    let show = |read: u64| {
-        let mib = read >> 20;
-        let line = || sentence!(l, "恢复：已读{mib} MiB", "restore: {mib} MiB read");
-        progress.show(read, || sentence!(l, "解开", "unpacking"), line);
-    };
-    let taken = unpack_mall(from, dir, keep_keys, show)?;
-    let of_new = PlaceConfig { data: Some(dir.to_owned()), redis: None, mysql: None, redis_prefix: None };
-    let report = control_calls::request(&of_new, "GET", "/control/verify", l)?;
-    Ok((taken, report))
-}
-
-/// Unpacks a backup into an empty directory, and makes a mall of it: with an order log that has the pending
-/// claims, without sessions, and with a new incarnation.
-pub(super) fn unpack_mall(
+/// Unpacks a backup into an empty directory, makes a mall of it, and checks its ledger. The mall has an order
+/// log with the pending claims, no sessions, and a new incarnation.
+pub(super) fn make_mall(
     from: &Path,
     dir: &Path,
     keep_keys: bool,
     progress: impl FnMut(u64),
-) -> anyhow::Result<RestoredMall> {
+    l: Language,
+) -> anyhow::Result<(Header, CheckedLedger)> {
     let not_restored = |error| CommandFailure::NotRestored(from.to_owned()).with_cause(error);
     let Unpacked { header, claims } = unpack(from, dir, progress).map_err(not_restored)?;
     if header.is_demo {
-        super::running_mall::mark_as_demo(dir)?;
+        mark_as_demo(dir)?;
     }
-    let count = claims.len() as u64;
     let forgotten = if keep_keys { &[][..] } else { RENEWED_SECRETS };
     let incarnation = format!("{:016x}", rand::random::<u64>());
     let settings = vec![(INCARNATION, incarnation), (RESTORED_FROM, header.taken.clone())];
     block_on(async { Ok(make_log(dir, claims, forgotten, settings).await?) })?;
-    debug_assert!(mall_directory::is_mall(dir), "a mall has been made");
-    Ok(RestoredMall { header, claims: count })
+    Ok((header, check_directory(dir, l)?))
 }

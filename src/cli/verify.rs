@@ -1,6 +1,9 @@
 //! `mallbox verify`: the ledger check.
 
+use std::path::Path;
+
 use clap::Args;
+use serde_json::Value;
 
 use super::control_calls;
 use super::messages::{CommandFailure, UsageError};
@@ -32,13 +35,43 @@ pub(super) fn run(verify: &Verify, l: Language) -> anyhow::Result<bool> {
     if verify.reload && place.dir().is_some() {
         return Err(UsageError::Where(LocationError::OnlyOnServers("--reload")).into());
     }
-    let (method, path) = if verify.reload { ("POST", "/control/reload") } else { ("GET", "/control/verify") };
-    let answer = control_calls::request(&verify.mall, method, path, l)?;
-    let balances = answer["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
+    let call = if verify.reload { ("POST", "/control/reload") } else { CHECK };
+    let checked = check(&verify.mall, call, l)?;
     if verify.json {
-        print(&format!("{:#}\n", answer["report"]));
+        print(&format!("{:#}\n", checked.report));
     } else {
-        print(&format!("{}\n", answer["text"].as_str().unwrap_or_default().trim_end()));
+        print(&checked.text);
     }
-    Ok(balances)
+    Ok(checked.balances)
+}
+
+/// The result of a ledger check.
+pub(super) struct CheckedLedger {
+    pub(super) balances: bool,
+    /// What a person reads, with a line break at the end.
+    pub(super) text: String,
+    report: Value,
+}
+
+/// Checks the ledger of the mall in a directory.
+///
+/// # Errors
+/// One sentence: the mall cannot be read.
+pub(super) fn check_directory(dir: &Path, l: Language) -> anyhow::Result<CheckedLedger> {
+    let mall = PlaceConfig { data: Some(dir.to_owned()), redis: None, mysql: None, redis_prefix: None };
+    check(&mall, CHECK, l)
+}
+
+/// Method and path of the ledger check.
+const CHECK: (&str, &str) = ("GET", "/control/verify");
+
+fn check(
+    mall: &PlaceConfig,
+    (method, path): (&'static str, &str),
+    l: Language,
+) -> anyhow::Result<CheckedLedger> {
+    let mut answer = control_calls::request(mall, method, path, l)?;
+    let balances = answer["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
+    let text = format!("{}\n", answer["text"].as_str().unwrap_or_default().trim_end());
+    Ok(CheckedLedger { balances, text, report: answer["report"].take() })
 }

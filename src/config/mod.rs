@@ -29,7 +29,7 @@ pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;
 pub use payment::{PaymentChoice, PaymentConfig};
 pub use place::{LocationError, PlaceConfig, ServerUrl};
-pub(crate) use values::at_least_one;
+pub(crate) use values::{DAY_S, MINUTE_S, at_least_one, span};
 pub use values::{HiddenText, Switch};
 
 /// The flags of `serve`. A configuration file sets them by the same names.

@@ -2,9 +2,16 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use ipnet::IpNet;
+
+/// Seconds of a minute.
+pub(crate) const MINUTE_S: u64 = 60;
+/// Seconds of a day.
+pub(crate) const DAY_S: u64 = 24 * 60 * MINUTE_S;
 
 /// A text that may contain a secret, so `Debug` hides it.
 #[derive(Clone)]
@@ -34,6 +41,20 @@ pub enum Switch {
 /// Parses a number of at least 1: with 0 connections, for example, no client could connect.
 pub(crate) fn at_least_one() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..)
+}
+
+/// Parses a span in minutes, hours or days, such as `15m`, `24h` or `3d`, if it is within `bounds` in
+/// seconds.
+pub(crate) fn span(text: &str, bounds: RangeInclusive<u64>) -> Option<Duration> {
+    let (unit_at, unit) = text.char_indices().next_back()?;
+    let unit_s: u64 = match unit {
+        'm' => MINUTE_S,
+        'h' => 60 * MINUTE_S,
+        'd' => DAY_S,
+        _ => return None,
+    };
+    let seconds = text[..unit_at].parse::<u64>().ok()?.checked_mul(unit_s)?;
+    bounds.contains(&seconds).then(|| Duration::from_secs(seconds))
 }
 
 /// Parses an address or a network in CIDR notation. A network of all addresses is refused: every client could

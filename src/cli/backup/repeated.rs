@@ -6,10 +6,10 @@ use std::{fs, io, thread};
 
 use jiff::Timestamp;
 
-use super::super::messages::{CommandFailure, render_error};
-use super::super::output::{print, warn};
 use super::take::{Taken, Target, file_name, time_in};
 use crate::backup::retention::Retention;
+use crate::cli::messages::{CommandFailure, render_error};
+use crate::cli::output::{print, warn};
 use crate::language::{Language, sentence};
 
 /// Interval at which a directory that is away is looked for.

@@ -11,15 +11,16 @@ use rustix::io::Errno;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::super::control_calls;
-use super::super::messages::{BackupMisuse, CommandFailure, UsageError};
-use super::super::output::print;
-use super::super::progress::Progress;
-use super::super::restore::unpack_mall;
 use crate::backup::manifest::{CLAIMS, FORMAT, Header};
 use crate::backup::writer::BackupWriter;
 use crate::backup::{DATABASE, DIRECTORIES};
-use crate::cli::mall_directory;
+use crate::cli::messages::{BackupMisuse, CommandFailure, UsageError};
+use crate::cli::output::print;
+use crate::cli::progress::Progress;
+use crate::cli::restore::make_mall;
+use crate::cli::running_mall::make_dir;
+use crate::cli::verify::CheckedLedger;
+use crate::cli::{control_calls, mall_directory};
 use crate::config::PlaceConfig;
 use crate::language::{Language, sentence};
 use crate::mall::{Clock as _, SystemClock};
@@ -64,9 +65,8 @@ impl Target<'_> {
         let basis = self.basis()?;
         let written = room.path().join("backup");
         let (bytes, mut progress) = self.write(&written, room.path(), taken, &basis)?;
-        let report = self.try_out(&written, room.path(), &mut progress)?;
+        let checked = self.try_out(&written, room.path(), &mut progress)?;
         progress.end();
-        let balances = report["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
         let cannot_name = |error: io::Error| CommandFailure::CannotWrite(file.clone()).with_cause(error);
         name_durably(&written, &file).map_err(cannot_name)?;
         let (path, size, claims) = (file.display(), size_text(bytes), basis.claims.len());
@@ -75,14 +75,14 @@ impl Target<'_> {
             "{path}：{size}，其中有{claims}条待处理的抢购；已解开并试开\n",
             "{path}: {size}, with {claims} pending claims; unpacked and opened as a trial\n"
         ));
-        if balances {
+        if checked.balances {
             print(&sentence!(
                 l,
                 "账目相符。恢复：mallbox restore {path} 目录\n",
                 "the ledger balances. To restore it: mallbox restore {path} DIR\n"
             ));
         } else {
-            print(&format!("{}\n", report["text"].as_str().unwrap_or_default().trim_end()));
+            print(&checked.text);
             print(&sentence!(
                 l,
                 "备份已保留，但其中的账目不符：商城本身多半也是如此，请运行mallbox verify\n",
@@ -90,15 +90,12 @@ impl Target<'_> {
                  run mallbox verify\n"
             ));
         }
-        Ok(Taken { at: taken, balances })
+        Ok(Taken { at: taken, balances: checked.balances })
     }
 
     /// Makes a private directory beside the new file, on the same file system.
     fn room_beside(&self, file: &Path) -> anyhow::Result<Room> {
-        let parent = match file.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
+        let parent = directory_of(file);
         let misuse = |misuse| anyhow::Error::from(UsageError::Backup(misuse));
         if !parent.is_dir() {
             return Err(misuse(BackupMisuse::NoDirectory(parent.to_owned())));
@@ -205,19 +202,17 @@ impl Target<'_> {
     }
 
     /// Makes a mall of the backup in a scratch directory, and checks its ledger.
-    fn try_out(&self, backup: &Path, room: &Path, progress: &mut Progress) -> anyhow::Result<Value> {
+    fn try_out(&self, backup: &Path, room: &Path, progress: &mut Progress) -> anyhow::Result<CheckedLedger> {
         let l = self.l;
         let scratch = self.scratch.map(Room::make).transpose()?;
         let dir = scratch.as_ref().map_or(room, Room::path).join("trial");
-        super::super::running_mall::make_dir(&dir)?;
+        make_dir(&dir)?;
         let show = |read: u64| {
             let mib = read >> 20;
             let line = || sentence!(l, "备份：试开，已读{mib} MiB", "backup: trial, {mib} MiB read");
             progress.note(|| sentence!(l, "试开", "trial"), line);
         };
-        unpack_mall(backup, &dir, false, show)?;
-        let of_trial = PlaceConfig { data: Some(dir), redis: None, mysql: None, redis_prefix: None };
-        control_calls::request(&of_trial, "GET", "/control/verify", l)
+        make_mall(backup, &dir, false, show, l).map(|(_, checked)| checked)
     }
 }
 
@@ -287,8 +282,11 @@ fn name_durably(from: &Path, to: &Path) -> io::Result<()> {
         }
         named => named?,
     }
-    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(parent)?.sync_all()
+    File::open(directory_of(to))?.sync_all()
+}
+
+fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Returns pictures and archived days. Symbolic links are followed, as the mall does; special files and files

@@ -55,40 +55,23 @@ pub(super) fn of_import(error: &ImportError, l: Language) -> String {
 }
 
 pub(super) fn of_backup(fault: &BackupFault, l: Language) -> String {
-    match fault {
-        BackupFault::NotABackup => {
-            sentence!(l, "不是mallbox写出的备份", "it is not a backup written by mallbox")
+    match (l, fault) {
+        (Language::En, _) => fault.to_string(),
+        (Language::Zh, BackupFault::NotABackup) => "不是mallbox写出的备份".to_owned(),
+        (Language::Zh, BackupFault::Newer(format)) => {
+            format!("备份的格式是{format}，比这个版本认识的新；请使用更新的mallbox")
         }
-        BackupFault::Newer(format) => sentence!(
-            l,
-            "备份的格式是{format}，比这个版本认识的新；请使用更新的mallbox",
-            "its format is {format}, newer than this version reads; use a newer mallbox"
-        ),
-        BackupFault::CutOff => sentence!(l, "文件不完整，缺少末尾", "it is incomplete: its end is missing"),
-        BackupFault::Damaged { entry: Some(entry) } => {
-            sentence!(
-                l,
-                "文件已损坏（{entry}）；请改用另一个备份",
-                "it is damaged at {entry}; use another backup"
-            )
+        (Language::Zh, BackupFault::CutOff) => "文件不完整，缺少末尾".to_owned(),
+        (Language::Zh, BackupFault::Damaged { entry: Some(entry) }) => {
+            format!("文件已损坏（{entry}）；请改用另一个备份")
         }
-        BackupFault::Damaged { entry: None } => {
-            sentence!(l, "文件已损坏；请改用另一个备份", "it is damaged; use another backup")
-        }
-        BackupFault::Foreign(entry) => sentence!(
-            l,
-            "其中有不属于备份的内容：{entry:?}",
-            "it contains {entry:?}, which does not belong into a backup"
-        ),
-        BackupFault::NoRoom { needed, free, dir } => {
+        (Language::Zh, BackupFault::Damaged { entry: None }) => "文件已损坏；请改用另一个备份".to_owned(),
+        (Language::Zh, BackupFault::Foreign(entry)) => format!("其中有不属于备份的内容：{entry:?}"),
+        (Language::Zh, BackupFault::NoRoom { needed, free, dir }) => {
             let (needed, free, dir) = (needed.div_ceil(1 << 20), free >> 20, dir.display());
-            sentence!(
-                l,
-                "需要{needed} MiB空间，而{dir}所在的磁盘只剩{free} MiB",
-                "it needs {needed} MiB, and the disk of {dir} has {free} MiB left"
-            )
+            format!("需要{needed} MiB空间，而{dir}所在的磁盘只剩{free} MiB")
         }
-        BackupFault::Io { path, .. } => path.display().to_string(),
+        (Language::Zh, BackupFault::Io { path, .. }) => path.display().to_string(),
     }
 }
 

@@ -24,12 +24,8 @@ use super::link::{Idempotence, Link};
 use super::script::ENDED_SESSIONS;
 use super::session_fields::token_hash;
 use super::session_look_up::StoredSession;
-use super::trust::Trust;
+use super::trust::{POLL, TRUSTED_FOR, Trust};
 
-/// Interval at which an instance reads the stream of ended sessions.
-const POLL: Duration = Duration::from_millis(200);
-/// Time from the begin of a reading of the stream for which copies count.
-const TRUSTED_FOR: Duration = Duration::from_millis(700);
 /// Greatest age of a copy.
 const AGE_MAX: Duration = Duration::from_secs(10);
 /// Time for which an ended session may not be copied: longer than any read of a session takes.

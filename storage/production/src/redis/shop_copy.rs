@@ -28,12 +28,8 @@ use super::link::{Idempotence, Link};
 use super::restored_server::{Reply, RestoredServer};
 use super::script::{CHANGED_SHOPS, Call, SHOP_PLACES};
 use super::shop_entries::{parse_entry, parse_shop};
-use super::trust::Trust;
+use super::trust::{POLL, TRUSTED_FOR, Trust};
 
-/// Interval at which an instance reads the stream of changes.
-const POLL: Duration = Duration::from_millis(200);
-/// Time from the begin of a reading of the stream for which the copy counts.
-const TRUSTED_FOR: Duration = Duration::from_millis(700);
 /// Pause between readings after which the copy is made anew: the stream keeps entries for a minute.
 const GAP_MAX: Duration = Duration::from_secs(30);
 /// Time without searches after which the copy is dropped.

@@ -3,6 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+/// Interval at which an instance reads the news.
+pub(super) const POLL: Duration = Duration::from_millis(200);
+/// Time from the begin of a reading for which copies count.
+pub(super) const TRUSTED_FOR: Duration = Duration::from_millis(700);
+
 /// Whether the copies of an instance count.
 pub(super) struct Trust {
     made: Instant,
