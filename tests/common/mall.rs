@@ -161,11 +161,35 @@ async fn log_in(
     let phone = Phone::parse(&format!("19{number:09}")).context("more people than phone numbers")?;
     let name = format!("person_{number}");
     let user = patiently(|| storage.people.users.find_or_create(&phone, &name, now)).await?;
-    let token = random.token();
-    let hash = TokenHash(Sha256::digest(token.as_bytes()).into());
-    let session = NewSession::of(user.id, DAY);
+    let person = Person { id: user.id, token: random.token() };
+    begin_session(&storage, &person, now).await?;
+    Ok(person)
+}
+
+async fn begin_session(storage: &Storage, person: &Person, now: Timestamp) -> anyhow::Result<()> {
+    let hash = TokenHash(Sha256::digest(person.token.as_bytes()).into());
+    let session = NewSession::of(person.id, DAY);
     patiently(|| storage.people.sessions.begin(hash, &session, now)).await?;
-    Ok(Person { id: user.id, token })
+    Ok(())
+}
+
+/// Begins the sessions of a mall's people again, with the same tokens.
+pub async fn begin_sessions(storage: &Storage, mall: &Mall) -> anyhow::Result<()> {
+    let now = SystemClock.now();
+    let mut under_way = JoinSet::new();
+    for number in 0..mall.people.len() {
+        let (storage, people) = (storage.clone(), Arc::clone(&mall.people));
+        under_way.spawn(async move { begin_session(&storage, &people[number], now).await });
+        if under_way.len() >= CONCURRENT_LOGINS
+            && let Some(begun) = under_way.join_next().await
+        {
+            begun??;
+        }
+    }
+    while let Some(begun) = under_way.join_next().await {
+        begun??;
+    }
+    Ok(())
 }
 
 /// Repeats a call while a server on a busy machine times out.
