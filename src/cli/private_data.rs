@@ -28,7 +28,7 @@ static FORMER_MASK: OnceLock<Mode> = OnceLock::new();
 
 /// Makes every file and directory that this process creates accessible to its owner only.
 pub(super) fn restrict_new_files() {
-    let former = umask(Mode::from_raw_mode(OTHERS));
+    let former = umask(Mode::RWXG | Mode::RWXO);
     let _ = FORMER_MASK.set(former);
 }
 

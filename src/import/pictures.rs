@@ -164,10 +164,22 @@ impl Pictures {
     pub(super) fn sync(&self) -> io::Result<()> {
         if let Some(uploads) = self.uploads.as_ref().filter(|_| self.counts.brought + self.counts.fetched > 0)
         {
-            rustix::fs::syncfs(File::open(uploads)?)?;
+            sync_file_system(uploads)?;
         }
         Ok(())
     }
+}
+
+/// Makes all files durable that are in the file system of a directory.
+fn sync_file_system(dir: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(File::open(dir)?)?;
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = dir;
+        rustix::fs::sync();
+    }
+    Ok(())
 }
 
 /// Returns whether the character could break out of an HTML attribute.

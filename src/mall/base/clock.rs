@@ -60,7 +60,11 @@ pub struct WatchedClock {
 impl WatchedClock {
     /// Returns the time since the machine booted, suspension included.
     fn steady() -> Duration {
+        #[cfg(target_os = "linux")]
         let since = clock_gettime(ClockId::Boottime);
+        // On macOS this one counts suspension.
+        #[cfg(not(target_os = "linux"))]
+        let since = clock_gettime(ClockId::Monotonic);
         let seconds = u64::try_from(since.tv_sec).unwrap_or_default();
         Duration::new(seconds, u32::try_from(since.tv_nsec).unwrap_or_default())
     }

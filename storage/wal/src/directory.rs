@@ -2,9 +2,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
 use rustix::fs::OFlags;
 
 use super::blocks::{BLOCK_BYTES, Blocks};
@@ -22,7 +25,7 @@ pub enum WriteMode {
     /// power cut.
     Unsynced,
     /// Past the page cache (`O_DIRECT`), each write durable when it returns (`O_DSYNC`): one call instead of
-    /// two, and one flush of the disk.
+    /// two, and one flush of the disk. On Linux only.
     Direct,
 }
 
@@ -45,6 +48,9 @@ impl Directory {
     /// # Errors
     /// The file cannot be created or removed.
     pub fn takes_direct_writes(path: &Path) -> io::Result<bool> {
+        if !cfg!(target_os = "linux") {
+            return Ok(false);
+        }
         let name = "direct.probe";
         let directory = Self::new(path, WriteMode::Direct);
         directory.create_segment(name, BLOCK_BYTES as u64)?;
@@ -92,6 +98,7 @@ impl Medium for Directory {
     fn open_segment(&self, name: &str) -> io::Result<RealSegment> {
         let mut options = OpenOptions::new();
         options.write(true);
+        #[cfg(target_os = "linux")]
         if self.mode == WriteMode::Direct {
             let flags = (OFlags::DIRECT | OFlags::DSYNC).bits();
             options.custom_flags(i32::try_from(flags).expect("flags of open are ints"));

@@ -23,6 +23,7 @@ use crate::rungs::Seller;
 /// [`LadderError::Io`], [`LadderError::Json`]: the first line cannot be read.
 pub fn run_instance() -> Result<(), LadderError> {
     // A stopped process does not see the end of its input.
+    #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
