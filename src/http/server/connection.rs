@@ -10,6 +10,8 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
 use hyper::body::{Frame, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -46,6 +48,9 @@ impl Default for ConnectionTimeouts {
     }
 }
 
+/// Time for which a stopping server waits for the first request of a client that has just connected.
+const FIRST_REQUEST_WAIT: Duration = Duration::from_secs(1);
+
 /// Maximum size of a request head: a token and a few headers fit many times over.
 const HEAD_MAX_BYTES: usize = 16 * 1024;
 
@@ -53,8 +58,8 @@ const HEAD_MAX_BYTES: usize = 16 * 1024;
 /// progress.
 pub(super) const WRITE_MAX_BYTES: u32 = 16 * 1024;
 
-/// Serves one connection until it ends, or until `stop`: then finishes the request in flight and accepts no
-/// further request. [`ConnectionState::close`] ends an idle connection at once.
+/// Serves one connection until it ends, or until `stop`: then finishes the request in flight, or the first one
+/// of a new connection, and accepts no further request. [`ConnectionState::close`] ends an idle connection at once.
 pub(in crate::http) async fn serve<S>(
     stream: S,
     front: Gateway,
@@ -64,12 +69,15 @@ pub(in crate::http) async fn serve<S>(
 ) where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let in_service = state.clone();
+    let in_service = (state.clone(), stop.clone());
     let service = service_fn(move |request| {
-        let (front, state) = (front.clone(), in_service.clone());
+        let (front, (state, stop)) = (front.clone(), in_service.clone());
         state.begin();
         async move {
-            let answer = front.respond(request).await;
+            let mut answer = front.respond(request).await;
+            if stop.is_cancelled() {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             state.end();
             Ok::<_, std::convert::Infallible>(answer.map(|body| SentBody { body, state }))
         }
@@ -94,14 +102,18 @@ pub(in crate::http) async fn serve<S>(
     let mut connection = pin!(connection);
     let mut stopped = pin!(stop.cancelled());
     let mut stopping = false;
+    let mut first_request = None;
     let mut closing = pin!(state.closing.notified());
     let mut is_closing = false;
     let look = patience.head.min(patience.idle).min(patience.stall) / 2;
     let mut timer = pin!(tokio::time::sleep(look));
     std::future::poll_fn(|cx| {
-        if !stopping && stopped.as_mut().poll(cx).is_ready() {
-            stopping = true;
-            connection.as_mut().graceful_shutdown();
+        if !stopping && (first_request.is_some() || stopped.as_mut().poll(cx).is_ready()) {
+            let wait = first_request.get_or_insert_with(|| Box::pin(tokio::time::sleep(FIRST_REQUEST_WAIT)));
+            if !state.is_new() || wait.as_mut().poll(cx).is_ready() {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
         }
         // A broken connection or a malformed request ends here; hyper has already responded where possible.
         if connection.as_mut().poll(cx).is_ready() {
@@ -172,6 +184,11 @@ impl ConnectionState {
     /// Returns whether no request is in progress and no response is being sent.
     pub(super) fn is_idle(&self) -> bool {
         [&self.working, &self.sending, &self.blocked_since].iter().all(|busy| busy.load(Relaxed) == 0)
+    }
+
+    /// Returns whether no byte was transferred yet.
+    fn is_new(&self) -> bool {
+        self.moved.load(Relaxed) == 0
     }
 
     /// Returns the time of the last byte in either direction, or of the connection's begin.
