@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
-/// The platform whose crates are looked at.
-const PLATFORM: &str = "x86_64-unknown-linux-gnu";
+/// The platforms whose crates are looked at: a build for this machine, and the static ones.
+const PLATFORMS: [&str; 2] = ["x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl"];
 
 /// A crate, of this workspace or another.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -46,9 +46,11 @@ pub fn root() -> &'static Path {
 
 fn read() -> Graph {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments =
-        ["metadata", "--format-version=1", "--offline", "--locked", "--filter-platform", PLATFORM];
-    let output = Command::new(cargo).args(arguments).current_dir(root()).output().unwrap();
+    let mut command = Command::new(cargo);
+    // Not `--offline`: a build for this machine does not fetch the crates of the static ones.
+    command.args(["metadata", "--format-version=1", "--locked"]).current_dir(root());
+    command.args(PLATFORMS.iter().flat_map(|platform| ["--filter-platform", platform]));
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let sums = checksums();
