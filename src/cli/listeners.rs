@@ -1,7 +1,8 @@
 //! The addresses at which a mall is served.
 
 use crate::http::{
-    App, Bound, Gateway, SeparateSites, Server, ServerError, ServerOptions, SiteOptions, separate_sites, site,
+    App, Bound, Gateway, SeparateSites, Server, ServerError, ServerOptions, ServerThreads, SiteOptions,
+    separate_sites, site,
 };
 
 /// The bound addresses of a mall.
@@ -53,6 +54,11 @@ pub(super) struct Servers {
 }
 
 impl Servers {
+    /// Returns the threads of all servers.
+    pub(super) fn threads(&self) -> Vec<ServerThreads> {
+        [Some(&self.main), self.operators.as_ref()].into_iter().flatten().map(Server::threads).collect()
+    }
+
     /// Drains all servers concurrently.
     pub(super) async fn drain(self) {
         let operators = async {

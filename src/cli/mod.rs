@@ -5,6 +5,7 @@ mod audit;
 mod backup;
 #[cfg(feature = "production")]
 mod bench;
+mod completions;
 mod control_calls;
 mod demo;
 mod doctor;
@@ -30,6 +31,7 @@ mod read_only_copy;
 mod restore;
 mod running_mall;
 mod serve;
+mod service;
 mod user;
 mod verify;
 
@@ -101,6 +103,10 @@ enum Command {
     Learn(learn::Learn),
     /// Prints a page of the manual, or the list of topics.
     Manual(manual::Manual),
+    /// Prints a script for a shell that completes commands and flags.
+    Completions(completions::Completions),
+    /// Writes manual pages of all commands for man(1).
+    ManPages(completions::ManPages),
     /// Prints the licences of all crates in this program, or its bill of materials.
     Licenses(licenses::Licenses),
     /// Measures throughput and latency under load.
@@ -113,7 +119,6 @@ enum Command {
 /// prevents the command; 2 wrong usage.
 #[must_use]
 pub fn main() -> ExitCode {
-    private_data::restrict_new_files();
     let typed = Cli::command().get_matches();
     let requested = typed.get_one::<Spoken>("lang").copied();
     let l = language(requested);
@@ -133,6 +138,10 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Result<bool> {
+    // Manual pages are for every account.
+    if !matches!(command, Command::ManPages(_)) {
+        private_data::restrict_new_files();
+    }
     match command {
         Command::Demo(demo) => demo::run(demo, l).map(|()| true),
         Command::Serve(config) => serve::run(config, l).map(|()| true),
@@ -152,6 +161,11 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
         #[cfg(feature = "ladder")]
         Command::Learn(learn) => learn::run(&learn, l).map(|()| true),
         Command::Manual(manual) => manual::run(&manual, l).map(|()| true),
+        Command::Completions(completions) => {
+            completions::run(&completions, Cli::command());
+            Ok(true)
+        }
+        Command::ManPages(pages) => completions::write_man_pages(&pages, Cli::command(), l).map(|()| true),
         Command::Licenses(licenses) => {
             licenses::run(&licenses);
             Ok(true)

@@ -21,6 +21,7 @@ use super::messages::{CommandFailure, UsageError};
 use super::output::print;
 use super::parent::bench_ended;
 use super::private_data;
+use super::service;
 use crate::config::SiteConfig;
 use crate::http::control::Control;
 use crate::http::{App, Audience, Gateway, HostNames, Profile, ServerOptions, SiteOptions};
@@ -229,6 +230,9 @@ impl RunningMall {
         let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
         let servers = listeners.serve(&sites, options)?;
         print(&(self.banner(&servers, config.profile(), l).await + more));
+        service::ready(servers.main.address(), l);
+        let upkeep = Arc::clone(&self.app.context.storage.base.upkeep);
+        let watchdog = service::watch(upkeep, servers.threads());
 
         tokio::select! {
             _ = stopped.recv() => {}
@@ -236,6 +240,10 @@ impl RunningMall {
             () = bench_ended() => {}
         }
         tracing::info!("stopping: draining requests in flight");
+        service::stopping(l);
+        if let Some(watchdog) = watchdog {
+            watchdog.abort();
+        }
         tokio::spawn(exit_on_second_signal());
         servers.drain().await;
         tracing::debug!("drained all requests");

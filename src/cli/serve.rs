@@ -12,6 +12,7 @@ use super::output::print;
 use super::payment_gateway;
 use super::running_mall;
 use super::running_mall::BootOptions;
+use super::service::{self, PassedSockets};
 use crate::config::{self, ServeConfig};
 use crate::http::{Bound, HostNames};
 use crate::language::Language;
@@ -51,15 +52,20 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     let challenge_service = config.challenges.service().map_err(UsageError::ChallengeService)?;
     let alerts = config.alerts.receiver(place.dir()).map_err(UsageError::BadAlertUrl)?;
     log::start(config.site.log_format);
+    service::opening(l);
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
     if let Some(same) =
         config.admin_listen.filter(|address| *address == config.site.listen && address.port() > 0)
     {
         return Err(UsageError::OneAddressTwice(same).into());
     }
-    let listeners = Listeners {
-        main: Bound::to(config.site.listen)?,
-        operators: config.admin_listen.map(Bound::to).transpose()?,
+    let bind_operators = || config.admin_listen.map(Bound::to).transpose();
+    let listeners = match service::passed_sockets().map_err(UsageError::Sockets)? {
+        Some(PassedSockets { main, operators: Some(operators) }) => {
+            Listeners { main, operators: Some(operators) }
+        }
+        Some(PassedSockets { main, operators: None }) => Listeners { main, operators: bind_operators()? },
+        None => Listeners { main: Bound::to(config.site.listen)?, operators: bind_operators()? },
     };
     let zone = config.site.zone.clone();
     let settings = Settings { picture_files: uploads.clone(), ..config.settings() };

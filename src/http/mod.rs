@@ -43,7 +43,7 @@ pub use server::endpoint_limits::EndpointLimit;
 pub use server::front::{FrontOptions, Gateway};
 pub use server::health::Health;
 pub use server::host_names::HostNames;
-pub use server::listener::{Bound, Server, ServerError};
+pub use server::listener::{Bound, Server, ServerError, ServerThreads};
 pub use server::metrics::Metrics;
 pub use server::options::{CONNECTIONS_PER_ADDRESS, ServerOptions};
 #[cfg(all(feature = "cli", feature = "production"))]

@@ -1,5 +1,7 @@
 //! Maintenance and health of a back end.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 
 use crate::{StoreError, Timestamp};
@@ -167,6 +169,13 @@ pub trait Upkeep: Send + Sync {
     /// Any [`StoreError`]: some pages could not be read.
     async fn check_pages(&self) -> Result<Option<PageFindings>, StoreError> {
         Ok(None)
+    }
+
+    /// Returns the names of the back end's writing threads that take up no task within `patience`; empty
+    /// while all do, whether or not their writes succeed. Always empty for servers, which are processes of
+    /// their own.
+    async fn stalled_threads(&self, _patience: Duration) -> Vec<&'static str> {
+        Vec::new()
     }
 
     /// Flushes pending writes, marks the shutdown as clean and releases the files. Later calls fail.

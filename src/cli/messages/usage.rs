@@ -10,6 +10,7 @@ use super::backup::BackupMisuse;
 #[cfg(feature = "production")]
 use super::bench::BenchMisuse;
 use super::causes::of_system;
+use crate::cli::service::SocketMisuse;
 use crate::config::{ChallengeConfigError, ConfigFileError, LocationError};
 use crate::language::{BilingualText, Language, sentence};
 
@@ -77,6 +78,8 @@ pub(in crate::cli) enum UsageError {
     NoMallOnServers,
     /// A fixture with an invalid option.
     InvalidFixture(BilingualText),
+    /// The service manager passed other sockets than a mall needs.
+    Sockets(SocketMisuse),
     /// One address for everybody and for operators alone.
     OneAddressTwice(SocketAddr),
     /// Unknown page of the manual; the names of all pages.
@@ -228,6 +231,7 @@ impl UsageError {
                 "there is no mall in this MySQL database; check --mysql"
             ),
             Self::InvalidFixture(text) => text.spoken(l).to_owned(),
+            Self::Sockets(misuse) => misuse.words(l),
             Self::OneAddressTwice(address) => sentence!(
                 l,
                 "--listen和--admin-listen都是{address}；请给管理员换一个地址",

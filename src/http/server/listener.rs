@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -60,9 +61,16 @@ impl Bound {
             io::ErrorKind::PermissionDenied => ServerError::NotAllowed(address),
             _ => ServerError::Other(address, error),
         };
-        let listener = listen(address).map_err(refused)?;
-        listener.set_nonblocking(true).map_err(refused)?;
-        Ok(Self { address: listener.local_addr().map_err(refused)?, listener })
+        Self::new(listen(address).map_err(refused)?).map_err(refused)
+    }
+
+    /// Takes over a listening socket.
+    ///
+    /// # Errors
+    /// The socket has no address.
+    pub fn new(listener: std::net::TcpListener) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Self { address: listener.local_addr()?, listener })
     }
 
     /// Returns the bound address.
@@ -77,7 +85,12 @@ impl Bound {
     /// [`ServerError::Thread`]: a thread cannot be started.
     pub fn serve(self, front: &Gateway, options: ServerOptions) -> Result<Server, ServerError> {
         // Created before the threads, so that an early error stops the running threads.
-        let mut server = Server { address: self.address, stop: front.stop().clone(), threads: Vec::new() };
+        let mut server = Server {
+            address: self.address,
+            stop: front.stop().clone(),
+            threads: Vec::new(),
+            runtimes: Vec::new(),
+        };
         let mut queues = Vec::new();
         for number in 0..options.workers.max(1) {
             let (queue, connections) = unbounded_channel();
@@ -105,9 +118,31 @@ pub struct Server {
     /// Cancelled to accept no further connection, and no further request on open connections.
     stop: CancellationToken,
     threads: Vec<JoinHandle<()>>,
+    runtimes: Vec<Handle>,
+}
+
+/// The threads of a [`Server`], to be asked whether they go on.
+#[derive(Clone, Debug)]
+pub struct ServerThreads(Vec<Handle>);
+
+impl ServerThreads {
+    /// Waits until each thread has run a task, or has ended.
+    pub async fn probe(&self) {
+        // All first: a thread that responds late does not delay the question to the next.
+        let tasks: Vec<_> = self.0.iter().map(|runtime| runtime.spawn(async {})).collect();
+        for task in tasks {
+            let _ = task.await;
+        }
+    }
 }
 
 impl Server {
+    /// Returns the threads.
+    #[must_use]
+    pub fn threads(&self) -> ServerThreads {
+        ServerThreads(self.runtimes.clone())
+    }
+
     /// Returns the bound address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
@@ -137,6 +172,7 @@ impl Server {
             .enable_all()
             .build()
             .map_err(ServerError::Thread)?;
+        let handle = runtime.handle().clone();
         let thread = std::thread::Builder::new().name(name);
         let thread = thread.spawn(move || {
             runtime.block_on(task);
@@ -144,6 +180,7 @@ impl Server {
             runtime.shutdown_background();
         });
         self.threads.push(thread.map_err(ServerError::Thread)?);
+        self.runtimes.push(handle);
         Ok(())
     }
 }

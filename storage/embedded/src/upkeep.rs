@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{Durability, Health, PageFindings, PartHealth, StoreError, Timestamp, Upkeep};
@@ -101,6 +102,15 @@ impl Upkeep for EmbeddedUpkeep {
 
     async fn check_pages(&self) -> Result<Option<PageFindings>, StoreError> {
         self.database.check_pages().await
+    }
+
+    async fn stalled_threads(&self, patience: Duration) -> Vec<&'static str> {
+        let journal = Arc::clone(&self.journal);
+        let of_log = tokio::task::spawn_blocking(move || journal.is_stalled(patience));
+        let of_database = tokio::time::timeout(patience, self.database.probe_writer());
+        let (of_log, of_database) = tokio::join!(of_log, of_database);
+        let log = of_log.unwrap_or(false).then_some("order log");
+        log.into_iter().chain(of_database.is_err().then_some("SQLite")).collect()
     }
 
     async fn close(&self) -> Result<(), StoreError> {

@@ -41,7 +41,9 @@ mod thread;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use mallbox_storage::{Claim, Durability, StoreError, VoucherId};
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
@@ -58,6 +60,7 @@ pub(crate) use self::shared::{RECOVERED_GROUP, StartHold, WriteBlock};
 pub(crate) use self::store::{Change, sync_all};
 pub(crate) use self::thread::logged;
 use crate::disk::Disk;
+use crate::disk_faults::Watcher as _;
 use crate::queue::Queue;
 use crate::settled::Settled;
 
@@ -228,6 +231,12 @@ impl Journal {
 
     pub(crate) fn trouble(&self) -> Option<WriteBlock> {
         self.shared.trouble.read().clone()
+    }
+
+    /// Tells whether the writing thread takes up nothing within `patience`. Blocks.
+    pub(crate) fn is_stalled(&self, patience: Duration) -> bool {
+        // Nothing is ever sent: the channel is disconnected by a thread that goes on, or has ended.
+        self.shared.check().recv_timeout(patience) == Err(RecvTimeoutError::Timeout)
     }
 
     /// Returns the number of the last durable commit.

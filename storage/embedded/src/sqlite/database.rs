@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
 use crate::DiskFaults;
-use crossbeam::channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam::channel::{Receiver, Sender, TrySendError, bounded, unbounded};
 use mallbox_storage::{Durability, OpenError, PageFindings, StoreError};
 use mallbox_storage_integrity::{Findings, PageChecksums};
 use parking_lot::{Mutex, RwLock};
@@ -57,6 +57,7 @@ struct Queues {
     interactive: Sender<Box<dyn Task>>,
     bulk: Sender<Box<dyn Task>>,
     read: Sender<Box<dyn Task>>,
+    probes: Sender<oneshot::Sender<()>>,
     _closing: Sender<()>,
 }
 
@@ -214,6 +215,16 @@ impl Database {
         read().map_err(|error| self.inner.interpreter.explain(op, error))
     }
 
+    /// Waits until the writing thread has nothing in hand, or has ended. Waiting jobs do not delay the
+    /// response; nothing is written.
+    pub(crate) async fn probe_writer(&self) {
+        let (taken, is_taken) = oneshot::channel();
+        if let Some(queues) = &*self.inner.queues.read() {
+            let _ = queues.probes.send(taken);
+        }
+        let _ = is_taken.await;
+    }
+
     /// Finishes waiting jobs, truncates the WAL, marks the stop as clean if `clean`, and closes the file.
     /// Later calls fail. A second call has no effect.
     pub(crate) async fn close(&self, clean: bool) -> Result<(), StoreError> {
@@ -327,8 +338,9 @@ fn start(
     let (interactive, to_write) = bounded(QUEUE_MAX);
     let (bulk, to_write_bulk) = bounded(BULK_QUEUE_MAX);
     let (read, to_read): (_, Receiver<Box<dyn Task>>) = bounded(QUEUE_MAX);
+    let (probes, to_probe) = unbounded();
     let (closing, until_closed) = bounded(0);
-    let queues = Queues { interactive, bulk, read, _closing: closing };
+    let queues = Queues { interactive, bulk, read, probes, _closing: closing };
 
     let mut threads = Vec::new();
     let mut spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
@@ -341,6 +353,7 @@ fn start(
         interpreter: interpreter.clone(),
         interactive: to_write,
         bulk: to_write_bulk,
+        probes: to_probe,
         pace: Arc::clone(pace),
     };
     spawn("record-writer", Box::new(move || writer.run()))?;

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use crossbeam::channel::{Receiver, select_biased};
 use mallbox_storage::StoreError;
 use rusqlite::Connection;
+use tokio::sync::oneshot;
 
 use super::checkpoint::{CheckpointState, passive};
 use super::commit_witness::CommitWitness;
@@ -27,6 +28,8 @@ pub(super) struct Writer {
     pub(super) interpreter: ErrorMapper,
     pub(super) interactive: Receiver<Box<dyn Task>>,
     pub(super) bulk: Receiver<Box<dyn Task>>,
+    /// Senders to drop: whoever waits for that learns that the thread is not stalled.
+    pub(super) probes: Receiver<oneshot::Sender<()>>,
     pub(super) pace: Arc<CheckpointState>,
 }
 
@@ -35,6 +38,10 @@ impl Writer {
     pub(super) fn run(mut self) {
         loop {
             select_biased! {
+                recv(self.probes) -> probe => match probe {
+                    Ok(_) => continue,
+                    Err(_) => break,
+                },
                 recv(self.interactive) -> task => match task {
                     Ok(task) => self.group(task),
                     Err(_) => break,
@@ -46,7 +53,7 @@ impl Writer {
             }
             self.finish_checkpoint();
         }
-        // One queue is closed and empty, so the other is closed too.
+        // One queue is closed, so all are.
         while let Ok(task) = self.interactive.try_recv() {
             self.group(task);
         }
