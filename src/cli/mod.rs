@@ -131,7 +131,8 @@ pub fn main() -> ExitCode {
         Ok(false) => ExitCode::from(1),
         Err(error) => {
             // One sentence; a write error is ignored, since standard error may be closed.
-            let _ = writeln!(std::io::stderr(), "mallbox: {}", messages::render_error(&error, l));
+            let prefix = service::journal::error_prefix();
+            let _ = writeln!(std::io::stderr(), "{prefix}mallbox: {}", messages::render_error(&error, l));
             ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
         }
     }

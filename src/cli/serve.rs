@@ -54,19 +54,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     log::start(config.site.log_format);
     service::opening(l);
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
-    if let Some(same) =
-        config.admin_listen.filter(|address| *address == config.site.listen && address.port() > 0)
-    {
-        return Err(UsageError::OneAddressTwice(same).into());
-    }
-    let bind_operators = || config.admin_listen.map(Bound::to).transpose();
-    let listeners = match service::passed_sockets().map_err(UsageError::Sockets)? {
-        Some(PassedSockets { main, operators: Some(operators) }) => {
-            Listeners { main, operators: Some(operators) }
-        }
-        Some(PassedSockets { main, operators: None }) => Listeners { main, operators: bind_operators()? },
-        None => Listeners { main: Bound::to(config.site.listen)?, operators: bind_operators()? },
-    };
+    let listeners = bind(&config)?;
     let zone = config.site.zone.clone();
     let settings = Settings { picture_files: uploads.clone(), ..config.settings() };
     let plan = BootOptions {
@@ -96,6 +84,35 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         };
         mall.serve(listeners, uploads, (&config.site, hosts), l, "").await
     })
+}
+
+/// Binds the addresses, or takes over the sockets of the service manager.
+///
+/// # Errors
+/// [`UsageError::OneAddressTwice`], [`UsageError::Sockets`], [`ServerError`](crate::http::ServerError):
+/// an address cannot be used.
+fn bind(config: &ServeConfig) -> anyhow::Result<Listeners> {
+    let (main, operators) = match service::passed_sockets().map_err(UsageError::Sockets)? {
+        Some(PassedSockets { main, operators }) => (Some(main), operators),
+        None => (None, None),
+    };
+    let address = main.as_ref().map_or(config.site.listen, Bound::address);
+    if let Some(same) = config.admin_listen.filter(|admin| *admin == address && admin.port() > 0) {
+        return Err(UsageError::OneAddressTwice(same).into());
+    }
+    let main = main.map_or_else(|| Bound::to(address), Ok)?;
+    let operators = match operators {
+        Some(operators) => {
+            if config.admin_listen.is_some() {
+                tracing::warn!(
+                    "--admin-listen is not used: the service manager passed a socket for operators"
+                );
+            }
+            Some(operators)
+        }
+        None => config.admin_listen.map(Bound::to).transpose()?,
+    };
+    Ok(Listeners { main, operators })
 }
 
 /// Returns the clap command of `serve`.

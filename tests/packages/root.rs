@@ -25,7 +25,13 @@ impl Root {
         fs::create_dir(&work)?;
         let layers = format!("lowerdir=/,upperdir={},workdir={}", text(&upper)?, text(&work)?);
         mount(&["-t", "overlay", "overlay", "-o", &layers, &text(&root.root)?])?;
-        mount(&["--bind", "/dev", &text(&root.root.join("dev"))?])?;
+        // Not the machine's own devices: somebody may delete a directory that a killed test has left.
+        let devices = text(&root.root.join("dev"))?;
+        mount(&["-t", "tmpfs", "tmpfs", &devices])?;
+        for device in ["null", "zero", "full", "random", "urandom"] {
+            let copied = Command::new("cp").args(["-a", &format!("/dev/{device}"), &devices]).status()?;
+            ensure!(copied.success(), "/dev/{device} cannot be copied");
+        }
         mount(&["-t", "proc", "proc", &text(&root.root.join("proc"))?])?;
         // Programs of other tests are of no concern to the scripts of the package.
         mount(&["-t", "tmpfs", "tmpfs", &text(&root.root.join("run"))?])?;

@@ -78,7 +78,7 @@ fn log_in(server: &Server) -> anyhow::Result<String> {
     const PHONE: &str = "13900000002";
     http::ask(server.address, "POST", &format!("/api/user/code?phone={PHONE}"), "")?;
     let inbox = http::ask(server.address, "GET", &format!("/api/demo/inbox?phone={PHONE}"), "")?;
-    let code = inbox.body["data"].as_str().with_context(|| inbox.text.clone())?;
+    let code = inbox.body["data"]["code"].as_str().with_context(|| inbox.text.clone())?;
     let form = format!(r#"{{"phone":"{PHONE}","code":"{code}"}}"#);
     let reply = http::send(server.address, "POST", "/api/user/login", "", &form)?;
     Ok(reply.body["data"].as_str().with_context(|| reply.text.clone())?.to_owned())

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
+use std::process::Command;
 
 use anyhow::ensure;
 
@@ -31,5 +32,21 @@ fn lines_for_the_journal_begin_with_their_level() -> anyhow::Result<()> {
         let lines = std::fs::read_to_string(&log)?;
         ensure!(lines.contains("stopped") && !lines.contains("<6>"), "{lines}");
     }
+    Ok(())
+}
+
+#[test]
+fn the_reason_of_a_refused_start_is_an_error_of_the_journal() -> anyhow::Result<()> {
+    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let log = File::create(site.path().join("log"))?;
+    let file = log.metadata()?;
+    let status = Command::new(env!("CARGO_BIN_EXE_mallbox"))
+        .args(["serve", "--lang", "en", "--data"])
+        .arg(site.path().join("log"))
+        .env("JOURNAL_STREAM", format!("{}:{}", file.dev(), file.ino()))
+        .stderr(log)
+        .status()?;
+    let words = std::fs::read_to_string(site.path().join("log"))?;
+    ensure!(status.code() == Some(2) && words.starts_with("<3>mallbox: "), "{status}: {words}");
     Ok(())
 }

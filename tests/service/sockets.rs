@@ -2,8 +2,8 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd as _};
-use std::process::{Command, Stdio};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -18,20 +18,29 @@ use crate::common::server::Server;
 const CLIENTS: usize = 8;
 const RESTARTS: usize = 4;
 
-/// Returns a command that executes mallbox with sockets at the places where a manager puts them.
-fn passing(sockets: &[&dyn AsFd]) -> anyhow::Result<Vec<String>> {
+/// A command that executes mallbox with sockets at the places where a manager puts them.
+struct Passing {
+    command: Vec<String>,
+    _sockets: Vec<OwnedFd>,
+}
+
+/// Makes such a command.
+fn passing(sockets: &[&dyn AsFd]) -> anyhow::Result<Passing> {
     let mut script = format!("export LISTEN_PID=$$ LISTEN_FDS={}; exec \"$@\"", sockets.len());
+    let mut passed = Vec::new();
     for (socket, place) in sockets.iter().zip(3..) {
-        let socket = socket.as_fd();
-        rustix::io::fcntl_setfd(socket, rustix::io::FdFlags::empty())?;
-        script += &format!(" {place}<&{}", socket.as_raw_fd());
+        // Above the places: one redirection does not overwrite what the next one copies.
+        let high = rustix::io::fcntl_dupfd_cloexec(socket.as_fd(), 100)?;
+        rustix::io::fcntl_setfd(&high, rustix::io::FdFlags::empty())?;
+        script += &format!(" {place}<&{0} {0}<&-", high.as_raw_fd());
+        passed.push(high);
     }
-    Ok(["bash", "-c", &script, "bash"].map(str::to_owned).to_vec())
+    Ok(Passing { command: ["bash", "-c", &script, "bash"].map(str::to_owned).to_vec(), _sockets: passed })
 }
 
 fn start(sockets: &[&dyn AsFd], site: &std::path::Path) -> anyhow::Result<Server> {
-    let under = passing(sockets)?;
-    let under: Vec<&str> = under.iter().map(String::as_str).collect();
+    let passing = passing(sockets)?;
+    let under: Vec<&str> = passing.command.iter().map(String::as_str).collect();
     Server::start_under(&under, &site.join("mall"), &site.join("mallbox.log"), "power")
 }
 
@@ -100,7 +109,8 @@ fn other_sockets_are_refused_by_their_position() -> anyhow::Result<()> {
         (&[&first, &udp], "socket 2 from the service manager is no listening TCP socket"),
     ];
     for (sockets, complaint) in cases {
-        let under = passing(sockets)?;
+        let passing = passing(sockets)?;
+        let under = &passing.command;
         let data = site.path().join("mall");
         let refused = Command::new(&under[0])
             .args(&under[1..])
@@ -123,33 +133,32 @@ fn other_sockets_are_refused_by_their_position() -> anyhow::Result<()> {
 fn the_first_connection_starts_a_mall_by_systemds_own_tool() -> anyhow::Result<()> {
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
     let address = free_address()?;
-    let mut activation = Command::new("systemd-socket-activate")
-        .args([
-            "--listen",
-            &address.to_string(),
-            env!("CARGO_BIN_EXE_mallbox"),
-            "serve",
-            "--lang",
-            "en",
-            "--data",
-        ])
-        .arg(site.path().join("mall"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("systemd-socket-activate")?;
+    let mut command = Command::new("systemd-socket-activate");
+    command.args(["--listen", &address.to_string(), env!("CARGO_BIN_EXE_mallbox"), "serve", "--lang", "en"]);
+    command.arg("--data").arg(site.path().join("mall")).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut activation = Killed(command.spawn().context("systemd-socket-activate")?);
     let limit = Duration::from_secs(30);
     // It says on its standard error when it listens; a client that comes too early is refused.
     let stream = patience::until_ok(limit, || TcpStream::connect(address))?;
     let reply = http::read(&http::exchange(stream, b"GET /healthz HTTP/1.0\r\nhost: localhost\r\n\r\n")?)?;
     ensure!(reply.status == 200, "{}", reply.head);
     let mut banner = String::new();
-    BufReader::new(activation.stdout.take().context("no output")?).read_line(&mut banner)?;
+    BufReader::new(activation.0.stdout.take().context("no output")?).read_line(&mut banner)?;
     ensure!(banner.contains(&format!("http://{address}/")), "{banner}");
     // It has become the mall.
-    let stopped = Command::new("kill").args(["-s", "TERM", &activation.id().to_string()]).status()?;
-    ensure!(stopped.success() && activation.wait()?.success());
+    let stopped = Command::new("kill").args(["-s", "TERM", &activation.0.id().to_string()]).status()?;
+    ensure!(stopped.success() && activation.0.wait()?.success());
     Ok(())
+}
+
+/// A process that ends with its value.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 fn free_address() -> anyhow::Result<SocketAddr> {

@@ -24,8 +24,9 @@ fn the_units_are_valid_and_leave_the_service_few_rights() -> anyhow::Result<()> 
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join(".packaging/systemd");
     // The binary of the test stands for the installed one.
     let installed = programs.join("mallbox").display().to_string();
-    for name in ["mallbox.service", "mallbox.socket"] {
-        let unit = fs::read_to_string(here.join(name))?;
+    for (from, name) in [("mallbox.service", "mallbox.service"), ("socket/mallbox.socket", "mallbox.socket")]
+    {
+        let unit = fs::read_to_string(here.join(from))?;
         fs::write(units.join(name), unit.replace("/usr/bin/mallbox", &installed))?;
     }
     let checked = analyze(&["verify", "--man=no"], &units, &["mallbox.service", "mallbox.socket"])?;

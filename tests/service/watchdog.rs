@@ -2,7 +2,7 @@
 //! that does not respond.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -23,23 +23,28 @@ const LIMIT: Duration = Duration::from_secs(4);
 const VARIABLE: &str = "WATCHDOG_USEC=4000000";
 
 /// A file system on which every write waits, until dropped.
-struct Frozen<'a>(&'a Path);
+struct Frozen {
+    /// Thaws the file system when its standard input ends, also with a killed test.
+    guardian: Child,
+}
 
-impl<'a> Frozen<'a> {
-    fn new(disk: &'a Path) -> anyhow::Result<Self> {
-        ensure!(fsfreeze("--freeze", disk)?, "fsfreeze failed");
-        Ok(Self(disk))
+impl Frozen {
+    fn new(disk: &Path) -> anyhow::Result<Self> {
+        let script = "read -r _; exec fsfreeze --unfreeze \"$0\"";
+        let mut guardian = Command::new("sh");
+        let guardian = guardian.args(["-c", script]).arg(disk).stdin(Stdio::piped()).spawn()?;
+        let frozen = Self { guardian };
+        let status = Command::new("fsfreeze").arg("--freeze").arg(disk).status().context("fsfreeze")?;
+        ensure!(status.success(), "fsfreeze: {status}");
+        Ok(frozen)
     }
 }
 
-impl Drop for Frozen<'_> {
+impl Drop for Frozen {
     fn drop(&mut self) {
-        let _ = fsfreeze("--unfreeze", self.0);
+        drop(self.guardian.stdin.take());
+        let _ = self.guardian.wait();
     }
-}
-
-fn fsfreeze(how: &str, disk: &Path) -> anyhow::Result<bool> {
-    Ok(Command::new("fsfreeze").arg(how).arg(disk).status().context("fsfreeze")?.success())
 }
 
 #[test]

@@ -48,6 +48,11 @@ impl Write for LevelledLines {
     }
 }
 
+/// Returns what precedes a line that ends the program, for the journal.
+pub(in crate::cli) fn error_prefix() -> &'static str {
+    if is_standard_error() { "<3>" } else { "" }
+}
+
 fn priority(level: Level) -> &'static [u8] {
     match level {
         Level::ERROR => b"<3>",

@@ -16,7 +16,7 @@ use crate::http::ServerThreads;
 
 /// Feeds the watchdog until aborted. `None` if the service manager runs none for this process.
 ///
-/// The threads are asked four times in the manager's time limit, and may take half of it to respond.
+/// The threads are asked after a quarter of the manager's time limit, and may take half of it to respond.
 pub(in crate::cli) fn watch(upkeep: Arc<dyn Upkeep>, servers: Vec<ServerThreads>) -> Option<JoinHandle<()>> {
     let limit = sd_notify::watchdog_enabled()?;
     let watched = Watched { upkeep, servers };
@@ -24,14 +24,16 @@ pub(in crate::cli) fn watch(upkeep: Arc<dyn Upkeep>, servers: Vec<ServerThreads>
         let mut reported = Vec::new();
         loop {
             let stalled = watched.stalled(limit / 2).await;
+            if stalled != reported {
+                report(&stalled);
+                reported.clone_from(&stalled);
+            }
+            // Threads that were silent are asked again soon: the manager's limit is near.
+            let pause = if stalled.is_empty() { limit / 4 } else { limit / 40 };
             if stalled.is_empty() {
                 notify(&[NotifyState::Watchdog]);
             }
-            if stalled != reported {
-                report(&stalled);
-                reported = stalled;
-            }
-            tokio::time::sleep(limit / 4).await;
+            tokio::time::sleep(pause).await;
         }
     }))
 }
@@ -56,13 +58,15 @@ impl Watched {
     /// Returns the names of the threads that do not respond within `patience`.
     async fn stalled(&self, patience: Duration) -> Vec<&'static str> {
         let of_servers = async {
+            let mut all_go_on = true;
             for server in &self.servers {
-                server.probe().await;
+                all_go_on &= server.probe().await;
             }
+            all_go_on
         };
         let (of_storage, of_servers) =
             tokio::join!(self.upkeep.stalled_threads(patience), timeout(patience, of_servers));
-        let http = of_servers.is_err().then_some("HTTP");
+        let http = (of_servers != Ok(true)).then_some("HTTP");
         of_storage.into_iter().chain(http).collect()
     }
 }

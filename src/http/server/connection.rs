@@ -5,7 +5,7 @@
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ impl Default for ConnectionTimeouts {
 }
 
 /// Time for which a stopping server waits for the first request of a client that has just connected.
-const FIRST_REQUEST_WAIT: Duration = Duration::from_secs(1);
+const FIRST_REQUEST_WAIT: Duration = Duration::from_secs(2);
 
 /// Maximum size of a request head: a token and a few headers fit many times over.
 const HEAD_MAX_BYTES: usize = 16 * 1024;
@@ -58,8 +58,9 @@ const HEAD_MAX_BYTES: usize = 16 * 1024;
 /// progress.
 pub(super) const WRITE_MAX_BYTES: u32 = 16 * 1024;
 
-/// Serves one connection until it ends, or until `stop`: then finishes the request in flight, or the first one
-/// of a new connection, and accepts no further request. [`ConnectionState::close`] ends an idle connection at once.
+/// Serves one connection until it ends, or until `stop`: then finishes the request in flight, or the first
+/// one of a new connection, and accepts no further request. [`ConnectionState::close`] ends an idle
+/// connection at once.
 pub(in crate::http) async fn serve<S>(
     stream: S,
     front: Gateway,
@@ -69,13 +70,13 @@ pub(in crate::http) async fn serve<S>(
 ) where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let in_service = (state.clone(), stop.clone());
+    let in_service = state.clone();
     let service = service_fn(move |request| {
-        let (front, (state, stop)) = (front.clone(), in_service.clone());
+        let (front, state) = (front.clone(), in_service.clone());
         state.begin();
         async move {
             let mut answer = front.respond(request).await;
-            if stop.is_cancelled() {
+            if state.is_stopping.load(Relaxed) {
                 answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             state.end();
@@ -109,6 +110,7 @@ pub(in crate::http) async fn serve<S>(
     let mut timer = pin!(tokio::time::sleep(look));
     std::future::poll_fn(|cx| {
         if !stopping && (first_request.is_some() || stopped.as_mut().poll(cx).is_ready()) {
+            state.is_stopping.store(true, Relaxed);
             let wait = first_request.get_or_insert_with(|| Box::pin(tokio::time::sleep(FIRST_REQUEST_WAIT)));
             if !state.is_new() || wait.as_mut().poll(cx).is_ready() {
                 stopping = true;
@@ -156,6 +158,8 @@ pub(in crate::http) struct ConnectionState {
     lag: AtomicU32,
     /// Notified to close the connection.
     closing: Notify,
+    /// Whether the server stops: the next response is the last one.
+    is_stopping: AtomicBool,
 }
 
 impl Default for ConnectionState {
@@ -171,6 +175,7 @@ impl Default for ConnectionState {
             blocked_since: zero(),
             lag: zero(),
             closing: Notify::new(),
+            is_stopping: AtomicBool::new(false),
         }
     }
 }

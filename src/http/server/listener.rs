@@ -126,13 +126,15 @@ pub struct Server {
 pub struct ServerThreads(Vec<Handle>);
 
 impl ServerThreads {
-    /// Waits until each thread has run a task, or has ended.
-    pub async fn probe(&self) {
+    /// Waits until each thread has run a task. Returns false if one has ended.
+    pub async fn probe(&self) -> bool {
         // All first: a thread that responds late does not delay the question to the next.
         let tasks: Vec<_> = self.0.iter().map(|runtime| runtime.spawn(async {})).collect();
+        let mut all_go_on = true;
         for task in tasks {
-            let _ = task.await;
+            all_go_on &= task.await.is_ok();
         }
+        all_go_on
     }
 }
 

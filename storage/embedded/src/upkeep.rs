@@ -110,7 +110,7 @@ impl Upkeep for EmbeddedUpkeep {
         let of_database = tokio::time::timeout(patience, self.database.probe_writer());
         let (of_log, of_database) = tokio::join!(of_log, of_database);
         let log = of_log.unwrap_or(false).then_some("order log");
-        log.into_iter().chain(of_database.is_err().then_some("SQLite")).collect()
+        log.into_iter().chain((of_database != Ok(true)).then_some("SQLite")).collect()
     }
 
     async fn close(&self) -> Result<(), StoreError> {

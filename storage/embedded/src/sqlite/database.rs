@@ -215,14 +215,17 @@ impl Database {
         read().map_err(|error| self.inner.interpreter.explain(op, error))
     }
 
-    /// Waits until the writing thread has nothing in hand, or has ended. Waiting jobs do not delay the
-    /// response; nothing is written.
-    pub(crate) async fn probe_writer(&self) {
+    /// Waits until the writing thread has nothing in hand. Waiting jobs do not delay the response; nothing is
+    /// written. Returns false if the thread has ended although the database is not closed.
+    pub(crate) async fn probe_writer(&self) -> bool {
         let (taken, is_taken) = oneshot::channel();
-        if let Some(queues) = &*self.inner.queues.read() {
-            let _ = queues.probes.send(taken);
-        }
+        let sent = match &*self.inner.queues.read() {
+            Some(queues) => queues.probes.send(taken).is_ok(),
+            None => return true,
+        };
+        // Nothing is ever sent back: the thread drops the sender.
         let _ = is_taken.await;
+        sent
     }
 
     /// Finishes waiting jobs, truncates the WAL, marks the stop as clean if `clean`, and closes the file.
