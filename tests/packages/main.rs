@@ -1,5 +1,6 @@
-//! The Debian package of `.packaging/`: installed, used as its unit starts it, upgraded with a mall inside, and
-//! purged, in a copy of this system's root.
+//! What `.packaging/` makes. The Debian package is installed, used as its unit starts it, upgraded with a mall
+//! inside, and purged, in a copy of this system's root. Static binaries run in an empty root. Packages for tests
+//! in other languages run the examples of their READMEs.
 //!
 //! `MALLBOX_PACKAGED=FILE` packages that binary in place of the one that cargo built for the tests.
 //! `tests/packages/run` builds all targets and runs these tests on them.
@@ -7,6 +8,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod booted;
+mod fixtures;
 mod root;
 mod standalone;
 
@@ -23,14 +26,13 @@ fn binary() -> PathBuf {
     std::env::var_os("MALLBOX_PACKAGED").map_or(env!("CARGO_BIN_EXE_mallbox").into(), PathBuf::from)
 }
 
-/// Makes a package of a version. Returns its file.
-fn deb(version: &str) -> anyhow::Result<PathBuf> {
+/// Makes a package of a version in `out`. Returns its file.
+fn deb(version: &str, out: &Path) -> anyhow::Result<PathBuf> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(".packaging/deb");
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let mut command = Command::new(script);
     command.arg(binary()).args([&target, "--fast", "--deb-version", version]);
-    // Packages to hand out may lie in the usual place.
-    let made = command.env("PACKAGING_OUT", env!("CARGO_TARGET_TMPDIR")).output()?;
+    let made = command.env("PACKAGING_OUT", out).output()?;
     let complaint = String::from_utf8_lossy(&made.stderr);
     ensure!(made.status.success(), ".packaging/deb: {}: {complaint}", made.status);
     let path = String::from_utf8(made.stdout)?;
@@ -61,7 +63,7 @@ fn a_package_is_installed_upgraded_and_purged_and_a_mall_stays() -> anyhow::Resu
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
     let log = site.path().join("mallbox.log");
     let root = Root::new(site.path())?;
-    root.install(&deb("0.0.0-1")?)?;
+    root.install(&deb("0.0.0-1", site.path())?)?;
     let version = root.run("mallbox", &["--version"])?;
     ensure!(version.starts_with("mallbox "), "{version}");
     for file in [
@@ -83,7 +85,7 @@ fn a_package_is_installed_upgraded_and_purged_and_a_mall_stays() -> anyhow::Resu
     let verify = ["--user", "mallbox", "--", "mallbox", "verify", "--data", "/var/lib/mallbox"];
     root.run("runuser", &verify)?;
 
-    root.install(&deb("0.0.0-2")?)?;
+    root.install(&deb("0.0.0-2", site.path())?)?;
     ensure!(root.read("etc/mallbox/mallbox.toml")?.contains("= 7"), "the upgrade replaced settings");
     let server = start(&root, &log)?;
     ensure!(http::ask(server.address, "GET", "/readyz", "")?.status == 200);

@@ -38,6 +38,15 @@ impl Root {
         Ok(root)
     }
 
+    /// Unmounts what a container mounts itself, and makes it a machine of its own.
+    pub fn release_kernel_mounts(&self) -> anyhow::Result<()> {
+        for place in ["run", "proc", "dev"] {
+            let output = Command::new("umount").arg(self.root.join(place)).output()?;
+            ensure!(output.status.success(), "/{place}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        self.write("etc/machine-id", "uninitialized\n")
+    }
+
     pub fn path(&self) -> &Path {
         &self.root
     }

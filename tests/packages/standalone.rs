@@ -15,7 +15,7 @@ const ACCOUNT: u32 = 65_532;
 
 /// Returns the static binaries that `MALLBOX_STATIC` names, separated by colons, each with the processor that it
 /// is for: `x86_64=FILE`.
-fn binaries() -> anyhow::Result<Vec<(String, PathBuf)>> {
+pub fn binaries() -> anyhow::Result<Vec<(String, PathBuf)>> {
     let named = std::env::var("MALLBOX_STATIC").context("MALLBOX_STATIC names the binaries")?;
     let pairs = named.split(':').map(|pair| pair.split_once('=').context("PROCESSOR=FILE"));
     pairs.map(|pair| pair.map(|(arch, file)| (arch.to_owned(), PathBuf::from(file)))).collect()

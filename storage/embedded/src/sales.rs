@@ -135,8 +135,8 @@ impl SalesInMemory {
     /// load.
     fn load(&self, terms: Terms, token: FencingToken) -> Result<Fenced<SaleUnits>, StoreError> {
         let _one = self.loading.lock();
-        if let Some(sale) = self.sale(terms.voucher) {
-            return Ok(sale.put(terms, token));
+        if let Some(put) = self.sale(terms.voucher).and_then(|sale| sale.put(terms, token)) {
+            return Ok(put);
         }
         loop {
             if let Some(seen) = self.greater_token_of_forgotten(token) {
@@ -255,13 +255,24 @@ impl Sale {
         (standing.units(), self.group())
     }
 
-    fn put(&self, terms: Terms, token: FencingToken) -> Fenced<SaleUnits> {
+    /// Marks the sale as no longer in memory. Returns its token.
+    fn forget(&self) -> FencingToken {
         let mut standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
+        standing.is_forgotten = true;
+        standing.token
+    }
+
+    /// Puts terms; `None` if the sale was forgotten since it was found.
+    fn put(&self, terms: Terms, token: FencingToken) -> Option<Fenced<SaleUnits>> {
+        let mut standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
+        if standing.is_forgotten {
+            return None;
+        }
         if standing.token > token {
-            return Fenced::Stale { seen: standing.token };
+            return Some(Fenced::Stale { seen: standing.token });
         }
         *standing = TermsAndStock::new(terms, token, standing.units().taken);
-        Fenced::Done(standing.units())
+        Some(Fenced::Done(standing.units()))
     }
 }
 
@@ -309,8 +320,8 @@ impl Sales for EmbeddedSales {
     }
 
     async fn put(&self, terms: Terms, token: FencingToken) -> Result<Fenced<SaleUnits>, StoreError> {
-        if let Some(sale) = self.memory.sale(terms.voucher) {
-            return Ok(sale.put(terms, token));
+        if let Some(put) = self.memory.sale(terms.voucher).and_then(|sale| sale.put(terms, token)) {
+            return Ok(put);
         }
         // Reading half a million buyers takes some 50 ms: not on a thread of the async runtime.
         let memory = Arc::clone(&self.memory);
@@ -405,9 +416,29 @@ impl Sales for EmbeddedSales {
         let memory = &self.memory;
         let mut sales = memory.sales.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(sale) = sales.remove(&voucher) {
-            let token = sale.standing.read().unwrap_or_else(PoisonError::into_inner).token;
-            memory.token_of_forgotten.fetch_max(token.get(), Ordering::AcqRel);
+            memory.token_of_forgotten.fetch_max(sale.forget().get(), Ordering::AcqRel);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU8;
+
+    use mallbox_storage::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn terms_are_not_put_into_a_sale_forgotten_meanwhile() {
+        let [begin, end] = [0, 1].map(Timestamp::from_millis);
+        let (voucher, per_user) = (VoucherId::new(7), NonZeroU8::MIN);
+        let terms = Terms { voucher, begin, end, paused: false, units: Some(3), waiting: false, per_user };
+        let standing = ShardedLock::new(TermsAndStock::new(terms, FencingToken::new(4), 0));
+        let sale = Sale { standing, buyers: Buyers::new(), group: 0.into() };
+        assert!(matches!(sale.put(terms, FencingToken::new(5)), Some(Fenced::Done(_))));
+        assert_eq!(sale.forget(), FencingToken::new(5));
+        assert!(sale.put(terms, FencingToken::new(6)).is_none());
     }
 }

@@ -46,7 +46,11 @@ public final class Mall implements AutoCloseable {
 
     /** Runs {@code mallbox fixture}, by $MALLBOX or from the PATH. It ends when its first mall, this one, is closed. */
     public static Mall start(String... flags) throws IOException {
-        String program = System.getenv().getOrDefault("MALLBOX", "mallbox");
+        return startProgram(System.getenv().getOrDefault("MALLBOX", "mallbox"), flags);
+    }
+
+    /** Runs {@code mallbox fixture} by the path of the program. */
+    public static Mall startProgram(String program, String... flags) throws IOException {
         List<String> command = Stream.concat(Stream.of(program, "fixture"), Stream.of(flags)).toList();
         Path errors = Files.createTempFile("mallbox", ".log");
         errors.toFile().deleteOnExit();

@@ -12,6 +12,8 @@ pub(super) struct TermsAndStock {
     pub(super) terms: Terms,
     /// Token under which the terms were put: the greatest so far.
     pub(super) token: FencingToken,
+    /// Whether the sale is no longer in memory: nobody would find terms put here.
+    pub(super) is_forgotten: bool,
     /// Units left; unused while the sale is unlimited.
     stock: Stock,
     /// Units taken, counted only while the sale is unlimited.
@@ -24,6 +26,7 @@ impl TermsAndStock {
         Self {
             terms: Terms { units, ..terms },
             token,
+            is_forgotten: false,
             stock: Stock::new(units.unwrap_or(0).saturating_sub(taken), cells()),
             taken: AtomicU64::new(taken),
         }
