@@ -1,6 +1,6 @@
-//! The order log's store is removed (`rm -rf log/store-*`) at random moments: during a rush, or between a kill
-//! and the next start. It is disposable: no acknowledged claim is lost, the next start makes a store anew, and
-//! the mall sells the rest. Sessions are in the store, and are begun anew.
+//! The order log's store is removed (`rm -rf log/store-*`) at random moments: during a rush, or between a
+//! kill and the next start. It is disposable: no acknowledged claim is lost, the next start makes a store
+//! anew, and the mall sells the rest. Sessions are in the store, and are begun anew.
 //!
 //! `MALLBOX_REMOVALS` sets the number of removals (100 by hand), `MALLBOX_SEED` repeats a plan.
 

@@ -1,5 +1,5 @@
-//! Packages for tests in other languages: each is built from the static binary, installed from its file into a
-//! new project, and runs the example of its README there.
+//! Packages for tests in other languages: each is built from the static binary, installed from its file into
+//! a new project, and runs the example of its README there.
 
 use std::env;
 use std::ffi::OsStr;

@@ -1,6 +1,6 @@
-//! What `.packaging/` makes. The Debian package is installed, used as its unit starts it, upgraded with a mall
-//! inside, and purged, in a copy of this system's root. Static binaries run in an empty root. Packages for tests
-//! in other languages run the examples of their READMEs.
+//! What `.packaging/` makes. The Debian package is installed, used as its unit starts it, upgraded with a
+//! mall inside, and purged, in a copy of this system's root. Static binaries run in an empty root. Packages
+//! for tests in other languages run the examples of their READMEs.
 //!
 //! `MALLBOX_PACKAGED=FILE` packages that binary in place of the one that cargo built for the tests.
 //! `tests/packages/run` builds all targets and runs these tests on them.

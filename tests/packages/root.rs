@@ -1,4 +1,5 @@
-//! A copy of this system's root in which a package may be installed: changes go to memory and are gone with it.
+//! A copy of this system's root in which a package may be installed: changes go to memory and are gone with
+//! it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

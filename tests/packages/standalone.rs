@@ -13,8 +13,8 @@ use crate::common::server::Server;
 /// The account of `.packaging/image/Dockerfile`.
 const ACCOUNT: u32 = 65_532;
 
-/// Returns the static binaries that `MALLBOX_STATIC` names, separated by colons, each with the processor that it
-/// is for: `x86_64=FILE`.
+/// Returns the static binaries that `MALLBOX_STATIC` names, separated by colons, each with the processor that
+/// it is for: `x86_64=FILE`.
 pub fn binaries() -> anyhow::Result<Vec<(String, PathBuf)>> {
     let named = std::env::var("MALLBOX_STATIC").context("MALLBOX_STATIC names the binaries")?;
     let pairs = named.split(':').map(|pair| pair.split_once('=').context("PROCESSOR=FILE"));

@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 
 use anyhow::{Context as _, ensure};
 
-/// Exposure that `systemd-analyze security` may compute, in tenths: 0 is none, 100 is a service without limits.
+/// Exposure that `systemd-analyze security` may compute, in tenths: 0 is none, 100 is a service without
+/// limits.
 const EXPOSURE_MAX: &str = "15";
 
 #[test]

@@ -1,5 +1,5 @@
-//! The watchdog: fed by an idle mall, on a full disk and on a slow one; not fed while a thread hangs on a disk
-//! that does not respond.
+//! The watchdog: fed by an idle mall, on a full disk and on a slow one; not fed while a thread hangs on a
+//! disk that does not respond.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
