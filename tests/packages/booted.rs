@@ -31,8 +31,12 @@ impl Booted {
         root.release_kernel_mounts()?;
         let log = fs::File::create(root.path().with_extension("log"))?;
         let options = ["--quiet", "--register=no", "--keep-unit", "--link-journal=no", "--boot"];
-        let nspawn = Command::new("systemd-nspawn")
-            .arg("--directory")
+        // In a process namespace that ends with this process, and the container with it.
+        let ends_with_us =
+            ["--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
+        let nspawn = Command::new("setpriv")
+            .args(ends_with_us)
+            .args(["systemd-nspawn", "--directory"])
             .arg(root.path())
             .args(options)
             .arg("systemd.unit=basic.target")
@@ -42,12 +46,8 @@ impl Booted {
             .spawn()
             .context("systemd-nspawn")?;
         let mut booted = Self { nspawn, init: String::new() };
-        let id = booted.nspawn.id();
-        let children = format!("/proc/{id}/task/{id}/children");
-        booted.init = patience::until_ok(TIMEOUT, || {
-            let children = fs::read_to_string(&children)?;
-            children.split_whitespace().next().map(str::to_owned).context("no container")
-        })?;
+        let unshare = booted.nspawn.id().to_string();
+        booted.init = patience::until_ok(TIMEOUT, || first_child(&first_child(&unshare)?))?;
         // "degraded" is a system with a failed unit of somebody else's.
         patience::until_ok(TIMEOUT, || {
             let state = booted.run("sh", &["-c", "systemctl is-system-running || true"])?;
@@ -159,6 +159,11 @@ fn systemd_runs_the_installed_units() -> anyhow::Result<()> {
     let errors = booted.run("journalctl", &errors)?;
     ensure!(errors.contains("listen: expected a quoted string"), "{errors}");
     Ok(())
+}
+
+fn first_child(process: &str) -> anyhow::Result<String> {
+    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"))?;
+    children.split_whitespace().next().map(str::to_owned).with_context(|| format!("{process} has no child"))
 }
 
 /// Writes a file that changes settings of a unit.
