@@ -94,19 +94,8 @@ pub async fn make_in(storage: &Storage, size: Size) -> anyhow::Result<Mall> {
     let now = SystemClock.now();
     let sales = open_sales(storage, size, now).await?;
     let random = Arc::new(Random::system());
-    let mut under_way = JoinSet::new();
-    let mut people = Vec::with_capacity(size.people);
-    for number in 0..size.people {
-        under_way.spawn(log_in(storage.clone(), Arc::clone(&random), number, now));
-        if under_way.len() >= CONCURRENT_LOGINS
-            && let Some(person) = under_way.join_next().await
-        {
-            people.push(person??);
-        }
-    }
-    while let Some(person) = under_way.join_next().await {
-        people.push(person??);
-    }
+    let log_ins = (0..size.people).map(|number| log_in(storage.clone(), Arc::clone(&random), number, now));
+    let people = concurrently(log_ins).await?;
     Ok(Mall { people: Arc::new(people), sales, units: size.units })
 }
 
@@ -176,20 +165,31 @@ async fn begin_session(storage: &Storage, person: &Person, now: Timestamp) -> an
 /// Begins the sessions of a mall's people again, with the same tokens.
 pub async fn begin_sessions(storage: &Storage, mall: &Mall) -> anyhow::Result<()> {
     let now = SystemClock.now();
-    let mut under_way = JoinSet::new();
-    for number in 0..mall.people.len() {
+    let sessions = (0..mall.people.len()).map(|number| {
         let (storage, people) = (storage.clone(), Arc::clone(&mall.people));
-        under_way.spawn(async move { begin_session(&storage, &people[number], now).await });
+        async move { begin_session(&storage, &people[number], now).await }
+    });
+    concurrently(sessions).await.map(drop)
+}
+
+/// Runs calls, [`CONCURRENT_LOGINS`] at a time. Returns their results in the order of completion.
+async fn concurrently<T: Send + 'static>(
+    calls: impl Iterator<Item = impl Future<Output = anyhow::Result<T>> + Send + 'static>,
+) -> anyhow::Result<Vec<T>> {
+    let mut under_way = JoinSet::new();
+    let mut results = Vec::new();
+    for call in calls {
+        under_way.spawn(call);
         if under_way.len() >= CONCURRENT_LOGINS
-            && let Some(begun) = under_way.join_next().await
+            && let Some(result) = under_way.join_next().await
         {
-            begun??;
+            results.push(result??);
         }
     }
-    while let Some(begun) = under_way.join_next().await {
-        begun??;
+    while let Some(result) = under_way.join_next().await {
+        results.push(result??);
     }
-    Ok(())
+    Ok(results)
 }
 
 /// Repeats a call while a server on a busy machine times out.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use mallbox_test_patience as patience;
 
+use crate::command::succeed;
 use crate::common::http;
 use crate::root::Root;
 
@@ -62,11 +63,7 @@ impl Booted {
         let mut command = Command::new("nsenter");
         command
             .args(["--target", &self.init, "--mount", "--pid", "--uts", "--ipc", "--root", "--wd", program]);
-        let output = command.args(arguments).stdin(Stdio::null()).output()?;
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said).into_owned();
-        ensure!(output.status.success(), "{program} {arguments:?}: {}: {said}", output.status);
-        Ok(said)
+        succeed(command.args(arguments))
     }
 
     fn systemctl(&self, arguments: &[&str]) -> anyhow::Result<String> {

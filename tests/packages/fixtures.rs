@@ -5,12 +5,13 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
 
+use crate::command::succeed;
 use crate::standalone::binaries;
 
 /// The version of the placeholder's artefact, as in Cargo.toml.
@@ -63,12 +64,7 @@ fn example(folder: &str, language: &str) -> anyhow::Result<String> {
 
 /// Runs a command that must succeed, without a mallbox of the environment. Returns its output.
 fn run(command: &mut Command) -> anyhow::Result<String> {
-    let command = command.stdin(Stdio::null()).env_remove("MALLBOX");
-    let output = command.output().with_context(|| format!("{command:?}"))?;
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said).into_owned();
-    ensure!(output.status.success(), "{command:?}: {}: {said}", output.status);
-    Ok(said)
+    succeed(command.env_remove("MALLBOX"))
 }
 
 #[test]

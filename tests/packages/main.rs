@@ -9,6 +9,7 @@
 mod common;
 
 mod booted;
+mod command;
 mod fixtures;
 mod root;
 mod standalone;

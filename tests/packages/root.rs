@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
+
+use crate::command::succeed;
 
 /// The root, until dropped.
 pub struct Root {
@@ -30,8 +32,7 @@ impl Root {
         let devices = text(&root.root.join("dev"))?;
         mount(&["-t", "tmpfs", "tmpfs", &devices])?;
         for device in ["null", "zero", "full", "random", "urandom"] {
-            let copied = Command::new("cp").args(["-a", &format!("/dev/{device}"), &devices]).status()?;
-            ensure!(copied.success(), "/dev/{device} cannot be copied");
+            succeed(Command::new("cp").args(["-a", &format!("/dev/{device}"), &devices]))?;
         }
         mount(&["-t", "proc", "proc", &text(&root.root.join("proc"))?])?;
         // Programs of other tests are of no concern to the scripts of the package.
@@ -42,8 +43,7 @@ impl Root {
     /// Unmounts what a container mounts itself, and makes it a machine of its own.
     pub fn release_kernel_mounts(&self) -> anyhow::Result<()> {
         for place in ["run", "proc", "dev"] {
-            let output = Command::new("umount").arg(self.root.join(place)).output()?;
-            ensure!(output.status.success(), "/{place}: {}", String::from_utf8_lossy(&output.stderr));
+            succeed(Command::new("umount").arg(self.root.join(place)))?;
         }
         self.write("etc/machine-id", "uninitialized\n")
     }
@@ -71,11 +71,7 @@ impl Root {
     pub fn run(&self, program: &str, arguments: &[&str]) -> anyhow::Result<String> {
         let mut command = Command::new("chroot");
         command.arg(&self.root).arg(program).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-        let output = command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").output()?;
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said).into_owned();
-        ensure!(output.status.success(), "{program} {arguments:?}: {}: {said}", output.status);
-        Ok(said)
+        succeed(command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin"))
     }
 }
 
@@ -94,7 +90,5 @@ impl Drop for Root {
 }
 
 fn mount(arguments: &[&str]) -> anyhow::Result<()> {
-    let output = Command::new("mount").args(arguments).output().context("mount")?;
-    ensure!(output.status.success(), "mount {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(())
+    succeed(Command::new("mount").args(arguments)).map(drop)
 }
