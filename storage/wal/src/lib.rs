@@ -27,6 +27,7 @@ mod blocks;
 mod chain;
 mod directory;
 mod entry;
+mod epoch;
 mod error;
 mod log;
 mod manifest;

@@ -30,10 +30,10 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Makes a pool of existing files, of which some are unused.
-    pub(crate) fn new(manifest: Manifest, is_stored: bool, unused: Vec<String>) -> Self {
+    /// Makes a pool of existing files, of which some are unused. The manifest is not yet stored.
+    pub(crate) fn new(manifest: Manifest, unused: Vec<String>) -> Self {
         let last = manifest.segments.iter().filter_map(|name| segment_number(name)).max();
-        Self { manifest, is_stored, next: last.unwrap_or(0) + 1, unused, retired: Vec::new() }
+        Self { manifest, is_stored: false, next: last.unwrap_or(0) + 1, unused, retired: Vec::new() }
     }
 
     pub(crate) fn log_id(&self) -> u64 {

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use super::chain::{Chain, Damage, chain};
+use super::epoch;
 use super::log::{Closed, Start, Wal};
 use super::manifest::Manifest;
 use super::medium::Medium;
@@ -83,8 +84,11 @@ impl Recovery {
         };
         let is_manifest_stored = stored.is_some();
         let present = || names.iter().filter(|name| segment_number(name).is_some()).cloned();
-        let manifest =
-            stored.unwrap_or_else(|| Manifest { log_id: evidence.log_id, segments: present().collect() });
+        let manifest = stored.unwrap_or_else(|| Manifest {
+            log_id: evidence.log_id,
+            start: 0,
+            segments: present().collect(),
+        });
         let mut damage = Vec::new();
         if manifest.log_id != evidence.log_id {
             damage.push(Damage::Foreign(MANIFEST.to_owned()));
@@ -198,12 +202,14 @@ impl Recovery {
                 None => unusable.push(file.name.clone()),
             }
         }
-        let mut pool = Pool::new(self.manifest.clone(), self.is_manifest_stored, unused);
+        let number = self.manifest.start.max(epoch::start_of(self.epoch)) + 1;
+        let mut pool = Pool::new(Manifest { start: number, ..self.manifest.clone() }, unused);
         for name in unusable {
             pool.retire(&medium, name)?;
         }
         pool.prepare(&medium, options.segment_bytes)?;
-        let start = Start { pool, closed: closed.into(), epoch: self.epoch, durable: self.durable, tail };
+        let epoch = epoch::before(number);
+        let start = Start { pool, closed: closed.into(), epoch, durable: self.durable, tail };
         let mut wal = Wal::new(medium, options, start);
         // The second attempt takes another segment: one that cannot be written prevents no start.
         wal.begin().or_else(|_| wal.begin())?;
