@@ -9,8 +9,10 @@ pub const FORMAT: u32 = 1;
 pub const HEADER: &str = "mallbox-backup.json";
 /// Name of the pending claims, a line each.
 pub const CLAIMS: &str = "claims.jsonl";
-/// Name of the list of contents, the last entry.
+/// Name of the list of contents, the last entry but for a signature.
 pub const CONTENTS: &str = "contents.json";
+/// Name of the Ed25519 signature of the list of contents, 64 bytes, the last entry of a signed backup.
+pub const SIGNATURE: &str = "contents.sig";
 
 /// Header of a backup.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -28,8 +30,11 @@ pub struct Header {
     pub is_demo: bool,
     /// Number of pending claims.
     pub claims: u64,
-    /// Size of all other entries in bytes, but for the list of contents.
+    /// Size of all other entries in bytes, but for the list of contents and its signature.
     pub bytes: u64,
+    /// The public key that the backup is signed with, in hexadecimal; `None` for an unsigned one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signer: Option<String>,
 }
 
 /// An entry in the list of contents.

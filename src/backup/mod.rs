@@ -2,13 +2,19 @@
 //!
 //! A backup is a gzip-compressed tar file, so that its contents can be read without mallbox: a header, a copy
 //! of the database, the claims that were pending, pictures and archived days, and last a list of all of these
-//! with their SHA-256. Without that list a file is incomplete.
+//! with their SHA-256. Without that list a file is incomplete. The list may be signed, and the whole file
+//! encrypted.
 //!
 //! - [`manifest`]: header and list. [`writer`]: a backup being written. [`reader`]: a backup being unpacked.
+//! - [`encryption`]: the layer around an encrypted file. [`keys`]: what encrypts and signs. [`fault`]: what
+//!   is wrong with a file.
 //! - [`retention`]: which of many backups to keep.
 //!
 //! Reasons and figures: `src/decisions/0078-backups.md`.
 
+pub mod encryption;
+pub mod fault;
+pub mod keys;
 pub mod manifest;
 pub mod reader;
 pub mod retention;

@@ -4,61 +4,31 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Read, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
+use age::x25519::Identity;
+use ed25519_dalek::{Signature, VerifyingKey};
 use flate2::read::GzDecoder;
 use mallbox_storage::{Claim, hex};
 use sha2::{Digest as _, Sha256};
-use thiserror::Error;
 
-use super::manifest::{CLAIMS, CONTENTS, ClaimLine, FORMAT, HEADER, Header, ListedFile};
+use super::encryption::decrypted;
+use super::fault::BackupFault;
+use super::keys;
+use super::manifest::{CLAIMS, CONTENTS, ClaimLine, FORMAT, HEADER, Header, ListedFile, SIGNATURE};
 use super::{DATABASE, DIRECTORIES};
 
 /// Size limit of header and list of contents in bytes: a list of some hundred thousand files.
 const JSON_MAX_BYTES: u64 = 64 << 20;
 
-/// Why a file is not unpacked.
-#[derive(Debug, Error)]
-pub enum BackupFault {
-    /// The file does not begin as a backup does.
-    #[error("it is not a backup written by mallbox")]
-    NotABackup,
-    /// The file is of a later version of the program.
-    #[error("its format is {0}, newer than this version reads; use a newer mallbox")]
-    Newer(u32),
-    /// The end is missing.
-    #[error("it is incomplete: its end is missing")]
-    CutOff,
-    /// The content is not what was written; the damaged entry, if it can be told.
-    #[error("it is damaged{}; use another backup", entry.as_deref().map_or_else(String::new, |entry| format!(" at {entry}")))]
-    Damaged {
-        /// Path of the entry.
-        entry: Option<String>,
-    },
-    /// An entry that no backup has.
-    #[error("it contains {0:?}, which does not belong into a backup")]
-    Foreign(String),
-    /// There is too little room.
-    #[error(
-        "it needs {} MiB, and the disk of {} has {} MiB left",
-        needed.div_ceil(1 << 20), dir.display(), free >> 20
-    )]
-    NoRoom {
-        /// Bytes needed.
-        needed: u64,
-        /// Bytes free.
-        free: u64,
-        /// The directory to unpack into.
-        dir: PathBuf,
-    },
-    /// The system refuses an operation.
-    #[error("{}", path.display())]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+/// What opens a backup, and what is demanded of it.
+#[derive(Default)]
+pub struct Credentials {
+    /// Keys of which one decrypts an encrypted backup.
+    pub identities: Vec<Identity>,
+    /// The key that the backup has to be signed with; `None` to take unsigned ones, and any signature that
+    /// fits.
+    pub signer: Option<VerifyingKey>,
 }
 
 /// What was unpacked.
@@ -75,16 +45,31 @@ pub struct Unpacked {
 ///
 /// # Errors
 /// [`BackupFault`]. `into` may contain part of the backup then.
-pub fn unpack(from: &Path, into: &Path, progress: impl FnMut(u64)) -> Result<Unpacked, BackupFault> {
+pub fn unpack(
+    from: &Path,
+    into: &Path,
+    credentials: &Credentials,
+    progress: impl FnMut(u64),
+) -> Result<Unpacked, BackupFault> {
     let file = File::open(from).map_err(|source| BackupFault::Io { path: from.to_owned(), source })?;
-    let read = Counted { from: BufReader::with_capacity(1 << 16, file), bytes: 0, progress };
+    let read = Counted { from: file, bytes: 0, progress };
+    let read = decrypted(BufReader::with_capacity(1 << 16, read), &credentials.identities)?;
     let mut tar = tar::Archive::new(GzDecoder::new(read));
     let entries = tar.entries().map_err(|error| broken(&error))?;
-    let mut unpacking = Unpacking { into, header: None, found: BTreeMap::new(), bytes: 0 };
+    let signer = credentials.signer.as_ref();
+    let mut unpacking = Unpacking {
+        into,
+        demanded: signer,
+        signer: None,
+        header: None,
+        contents: None,
+        found: BTreeMap::new(),
+        bytes: 0,
+    };
     for entry in entries {
         let mut entry = entry.map_err(|error| unpacking.broken(&error))?;
-        if let Some(listed) = unpacking.take(&mut entry)? {
-            return unpacking.complete(&listed);
+        if unpacking.take(&mut entry)? {
+            return unpacking.complete();
         }
     }
     Err(if unpacking.header.is_some() { BackupFault::CutOff } else { BackupFault::NotABackup })
@@ -93,18 +78,21 @@ pub fn unpack(from: &Path, into: &Path, progress: impl FnMut(u64)) -> Result<Unp
 /// A backup while it is being unpacked.
 struct Unpacking<'a> {
     into: &'a Path,
+    /// The key that the backup has to be signed with.
+    demanded: Option<&'a VerifyingKey>,
+    /// The key that the header names.
+    signer: Option<VerifyingKey>,
     header: Option<Header>,
+    /// The list of contents.
+    contents: Option<Vec<u8>>,
     /// Size and SHA-256 of each entry so far.
     found: BTreeMap<String, (u64, String)>,
     bytes: u64,
 }
 
 impl Unpacking<'_> {
-    /// Unpacks an entry. Returns the list of contents with the last one.
-    fn take(
-        &mut self,
-        entry: &mut tar::Entry<'_, impl Read>,
-    ) -> Result<Option<Vec<ListedFile>>, BackupFault> {
+    /// Unpacks an entry. Returns whether it is the last one.
+    fn take(&mut self, entry: &mut tar::Entry<'_, impl Read>) -> Result<bool, BackupFault> {
         let path = entry.path_bytes().into_owned();
         let path = String::from_utf8(path).map_err(|_| BackupFault::NotABackup)?;
         let is_file = entry.header().entry_type() == tar::EntryType::Regular;
@@ -113,23 +101,46 @@ impl Unpacking<'_> {
                 return Err(BackupFault::NotABackup);
             }
             let text = self.text(&path, entry)?;
-            self.header = Some(self.begin(&text)?);
-            return Ok(None);
+            let header = self.begin(&text)?;
+            self.signer = self.signer_of(&header)?;
+            self.header = Some(header);
+            return Ok(false);
         };
-        if !is_file || !belongs(&path) || self.found.contains_key(&path) {
+        if let (Some(contents), Some(signer), SIGNATURE) = (&self.contents, &self.signer, &*path) {
+            let mut signature = [0; Signature::BYTE_SIZE];
+            entry.read_exact(&mut signature).map_err(|error| self.broken(&error))?;
+            let verified = signer.verify_strict(contents, &Signature::from_bytes(&signature));
+            return verified.map(|()| true).map_err(|_| BackupFault::Forged);
+        }
+        if !is_file || !belongs(&path) || self.found.contains_key(&path) || self.contents.is_some() {
             return Err(BackupFault::Foreign(path));
         }
         if path == CONTENTS {
-            let text = self.text(&path, entry)?;
-            let listed = serde_json::from_slice(&text);
-            return listed.map(Some).map_err(|_| damaged(CONTENTS));
+            self.contents = Some(self.text(&path, entry)?);
+            return Ok(self.signer.is_none());
         }
         if entry.size() > header.bytes - self.bytes {
             return Err(damaged(&path));
         }
         self.bytes += entry.size();
         self.unpack(path, entry)?;
-        Ok(None)
+        Ok(false)
+    }
+
+    /// Returns the key that a header says its backup is signed with, if it is the demanded one.
+    fn signer_of(&self, header: &Header) -> Result<Option<VerifyingKey>, BackupFault> {
+        let Some(name) = &header.signer else {
+            return self.demanded.map_or(Ok(None), |_| Err(BackupFault::Unsigned));
+        };
+        if let Some(demanded) = self.demanded {
+            return if keys::name_of(demanded) == *name {
+                Ok(Some(*demanded))
+            } else {
+                Err(BackupFault::OtherSigner(name.clone()))
+            };
+        }
+        let key = keys::key_of(name).ok_or_else(|| damaged(HEADER))?;
+        Ok(Some(key))
     }
 
     /// Reads the header, and refuses what there is no room for.
@@ -186,9 +197,11 @@ impl Unpacking<'_> {
     }
 
     /// Compares what was unpacked with the list of contents, and reads the claims.
-    fn complete(self, listed: &[ListedFile]) -> Result<Unpacked, BackupFault> {
+    fn complete(self) -> Result<Unpacked, BackupFault> {
+        let contents = self.contents.unwrap_or_default();
+        let listed: Vec<ListedFile> = serde_json::from_slice(&contents).map_err(|_| damaged(CONTENTS))?;
         let mut seen = HashSet::new();
-        for file in listed {
+        for file in &listed {
             let found = self.found.get(&file.path).map(|(bytes, sha256)| (*bytes, sha256.as_str()));
             if found != Some((file.bytes, &file.sha256)) {
                 return Err(damaged(&file.path));

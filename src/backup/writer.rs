@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
+use ed25519_dalek::{Signer as _, SigningKey};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use mallbox_storage::hex;
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{CONTENTS, HEADER, Header, ListedFile};
+use super::keys;
+use super::manifest::{CONTENTS, HEADER, Header, ListedFile, SIGNATURE};
 
 /// Effort of the compression: most of the effect at a third of the time of the default.
 const LEVEL: u32 = 3;
@@ -17,17 +19,20 @@ const LEVEL: u32 = 3;
 pub struct BackupWriter<W: Write> {
     tar: tar::Builder<GzEncoder<W>>,
     listed: Vec<ListedFile>,
+    signer: Option<SigningKey>,
 }
 
 impl<W: Write> BackupWriter<W> {
-    /// Begins a backup.
+    /// Begins a backup, which is signed at its end if there is a key.
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn begin(out: W, header: &Header) -> io::Result<Self> {
+    pub fn begin(out: W, header: Header, signer: Option<SigningKey>) -> io::Result<Self> {
+        let header =
+            Header { signer: signer.as_ref().map(|key| keys::name_of(&key.verifying_key())), ..header };
         let tar = tar::Builder::new(GzEncoder::new(out, Compression::new(LEVEL)));
-        let mut writer = Self { tar, listed: Vec::new() };
-        writer.add_bytes(HEADER, &serde_json::to_vec_pretty(header)?)?;
+        let mut writer = Self { tar, listed: Vec::new(), signer };
+        writer.add_bytes(HEADER, &serde_json::to_vec_pretty(&header)?)?;
         Ok(writer)
     }
 
@@ -74,13 +79,17 @@ impl<W: Write> BackupWriter<W> {
         Ok(())
     }
 
-    /// Completes the backup with the list of its contents.
+    /// Completes the backup with the list of its contents and its signature.
     ///
     /// # Errors
     /// The backup cannot be written.
     pub fn finish(mut self) -> io::Result<W> {
         let list = serde_json::to_vec_pretty(&self.listed)?;
         self.add_bytes(CONTENTS, &list)?;
+        if let Some(signer) = &self.signer {
+            let signature = signer.sign(&list).to_bytes();
+            self.add_bytes(SIGNATURE, &signature)?;
+        }
         self.tar.into_inner()?.finish()
     }
 }

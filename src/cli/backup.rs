@@ -1,6 +1,9 @@
 //! `mallbox backup`: writes a mall in a directory to a file, and tries the file out.
 
+mod naming;
+mod plain_files;
 mod repeated;
+mod room;
 mod take;
 
 use std::path::PathBuf;
@@ -8,9 +11,10 @@ use std::time::Duration;
 
 use clap::Args;
 
-use self::take::Target;
-use super::mall_directory;
+use self::take::{Protection, Target};
 use super::messages::{BackupMisuse, UsageError};
+use super::{key_files, mall_directory};
+use crate::backup::keys::{self, KeyKind};
 use crate::backup::retention::Retention;
 use crate::config::{self, LocationError, PlaceConfig};
 use crate::language::Language;
@@ -32,9 +36,17 @@ pub(super) struct Backup {
     /// months and years, such as 24h,7d,12m.
     #[arg(long, value_name = "LIST")]
     keep: Option<Retention>,
-    /// The directory in which each backup is unpacked and opened as a trial; default: beside the backup.
+    /// The directory in which each backup is unpacked and opened as a trial; default: beside the backup, or
+    /// with --encrypt the system's directory for temporary files.
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
+    /// Encrypts the backup for this public key of age, or for those in this file. May be repeated: each of
+    /// the private keys can restore it.
+    #[arg(long, value_name = "KEY|FILE")]
+    encrypt: Vec<String>,
+    /// Signs the backup with the private key in this file.
+    #[arg(long, value_name = "FILE")]
+    sign: Option<PathBuf>,
 }
 
 /// Parses an interval from a minute to 31 days.
@@ -55,7 +67,8 @@ pub(super) fn run(backup: &Backup, l: Language) -> anyhow::Result<bool> {
     if !mall_directory::is_mall(dir) {
         return Err(UsageError::NoMall(dir.to_owned()).into());
     }
-    let target = Target { mall: &backup.mall, dir, scratch: backup.scratch.as_deref(), l };
+    let protection = backup.protection()?;
+    let target = Target { mall: &backup.mall, dir, scratch: backup.scratch.as_deref(), protection, l };
     match (backup.every, &backup.keep) {
         (Some(every), keep) => repeated::run(&target, &backup.to, every, keep.as_ref()).map(|()| true),
         (None, Some(_)) if !backup.to.is_dir() => {
@@ -66,6 +79,29 @@ pub(super) fn run(backup: &Backup, l: Language) -> anyhow::Result<bool> {
             keep.as_ref().inspect(|keep| repeated::remove_superfluous(&backup.to, keep, taken, l));
             Ok(taken.balances)
         }
+    }
+}
+
+impl Backup {
+    /// Reads the keys.
+    fn protection(&self) -> anyhow::Result<Protection> {
+        let mut recipients = Vec::new();
+        for given in &self.encrypt {
+            match keys::recipients(given) {
+                Some(keys) => recipients.extend(keys),
+                None => {
+                    recipients.extend(key_files::read(
+                        given.as_ref(),
+                        KeyKind::Encryption,
+                        keys::recipients,
+                    )?);
+                }
+            }
+        }
+        let sign = self.sign.as_deref();
+        let signer =
+            sign.map(|file| key_files::read(file, KeyKind::Signing, keys::signing_key)).transpose()?;
+        Ok(Protection::new(recipients, signer))
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) use self::bench::BenchMisuse;
 pub(super) use self::causes::of_system;
 use self::causes::{of_backup, of_import, of_server, of_store};
 pub(super) use self::usage::UsageError;
-use crate::backup::reader::BackupFault;
+use crate::backup::fault::BackupFault;
 use crate::http::ServerError;
 use crate::import::ImportError;
 use crate::language::{Language, sentence};

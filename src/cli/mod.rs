@@ -13,6 +13,8 @@ mod downgrade;
 mod events;
 mod fixture;
 mod import;
+mod key_files;
+mod keygen;
 #[cfg(feature = "ladder")]
 mod learn;
 mod licenses;
@@ -94,6 +96,8 @@ enum Command {
     Backup(backup::Backup),
     /// Makes a mall of a backup.
     Restore(restore::Restore),
+    /// Makes keys that encrypt or sign backups.
+    Keygen(keygen::Keygen),
     /// Makes the directory of a stopped mall readable by the version before.
     Downgrade(downgrade::Downgrade),
     /// Runs a throw-away mall for tests in any language; prints its address as a line of JSON.
@@ -155,6 +159,7 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
         Command::Backup(backup) => backup::run(&backup, l),
         Command::Restore(restore) => restore::run(&restore, l),
+        Command::Keygen(keygen) => keygen::run(&keygen, l).map(|()| true),
         Command::Downgrade(downgrade) => downgrade::run(&downgrade, l).map(|()| true),
         Command::Fixture(fixture) => {
             fixture::run(fixture, requested.map_or(Language::Zh, Language::from)).map(|()| true)

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mallbox_storage_embedded::backup::{Exchange, make_log};
 
+use super::key_files;
 use super::messages::CommandFailure;
 use super::output::print;
 use super::progress::Progress;
 use super::running_mall::{block_on, check_dir, mark_as_demo};
 use super::verify::{CheckedLedger, check_directory};
+use crate::backup::keys::{self, KeyKind};
 use crate::backup::manifest::Header;
-use crate::backup::reader::{Unpacked, unpack};
+use crate::backup::reader::{Credentials, Unpacked, unpack};
 use crate::language::{Language, sentence};
 use crate::mall::operator::backups::{INCARNATION, RENEWED_SECRETS, RESTORED_FROM};
 
@@ -29,6 +31,12 @@ pub(super) struct Restore {
     /// has the backup has them too.
     #[arg(long)]
     keep_keys: bool,
+    /// The private key of age that decrypts an encrypted backup. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    key: Vec<PathBuf>,
+    /// Refuses a backup that is not signed with the key whose public half is in this file.
+    #[arg(long, value_name = "FILE")]
+    signed_by: Option<PathBuf>,
 }
 
 /// Restores a backup. Returns whether the books balance.
@@ -37,7 +45,8 @@ pub(super) struct Restore {
 /// One sentence for the user of the command line. The directory is unchanged then, unless the system refuses
 /// to move files in it: the next start goes on with that.
 pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
-    let Restore { from, dir, keep_keys } = restore;
+    let Restore { from, dir, keep_keys, .. } = restore;
+    let credentials = restore.credentials()?;
     check_dir(dir)?;
     let length = std::fs::metadata(from);
     let length = length.map_err(|error| CommandFailure::CannotRead(from.clone()).with_cause(error))?.len();
@@ -48,7 +57,8 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
         let line = || sentence!(l, "恢复：已读{mib} MiB", "restore: {mib} MiB read");
         progress.show(read, || sentence!(l, "解开", "unpacking"), line);
     };
-    let made = make_mall(from, exchange.new_mall(), *keep_keys, show, l);
+    let source = Source { file: from, credentials: &credentials };
+    let made = make_mall(source, exchange.new_mall(), *keep_keys, show, l);
     progress.end();
     let (header, checked) = match made {
         Ok(made) => made,
@@ -58,6 +68,13 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
         }
     };
     let former = exchange.finish()?;
+    if let Some(signer) = header.signer.as_ref().filter(|_| credentials.signer.is_none()) {
+        print(&sentence!(
+            l,
+            "备份是用密钥{signer}签名的；用--signed-by可核对是不是你的密钥\n",
+            "the backup is signed with key {signer}; pass --signed-by to make sure that it is yours\n"
+        ));
+    }
     let (path, when, claims) = (dir.display(), &header.taken, header.claims);
     print(&sentence!(
         l,
@@ -95,17 +112,40 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
     Ok(checked.balances)
 }
 
+impl Restore {
+    /// Reads the keys.
+    fn credentials(&self) -> anyhow::Result<Credentials> {
+        let mut identities = Vec::new();
+        for file in &self.key {
+            identities.extend(key_files::read(file, KeyKind::Decryption, keys::identities)?);
+        }
+        let signer = self.signed_by.as_deref();
+        let signer = signer
+            .map(|file| key_files::read(file, KeyKind::Verification, keys::verifying_key))
+            .transpose()?;
+        Ok(Credentials { identities, signer })
+    }
+}
+
+/// A backup, and what opens it.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) file: &'a Path,
+    pub(super) credentials: &'a Credentials,
+}
+
 /// Unpacks a backup into an empty directory, makes a mall of it, and checks its ledger. The mall has an order
 /// log with the pending claims, no sessions, and a new incarnation.
 pub(super) fn make_mall(
-    from: &Path,
+    from: Source<'_>,
     dir: &Path,
     keep_keys: bool,
     progress: impl FnMut(u64),
     l: Language,
 ) -> anyhow::Result<(Header, CheckedLedger)> {
-    let not_restored = |error| CommandFailure::NotRestored(from.to_owned()).with_cause(error);
-    let Unpacked { header, claims } = unpack(from, dir, progress).map_err(not_restored)?;
+    let not_restored = |error| CommandFailure::NotRestored(from.file.to_owned()).with_cause(error);
+    let Unpacked { header, claims } =
+        unpack(from.file, dir, from.credentials, progress).map_err(not_restored)?;
     if header.is_demo {
         mark_as_demo(dir)?;
     }

@@ -1,6 +1,6 @@
 //! Errors of storage. A business refusal is an outcome and never an error.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -104,6 +104,18 @@ fn on_damage(accept: Option<u64>) -> String {
     })
 }
 
+fn was_put_back(copy: Option<&Path>) -> String {
+    copy.map_or_else(
+        || "The mall is as it was before.".to_owned(),
+        |copy| {
+            format!(
+                "The mall as it was before is in {}; mallbox downgrade --before-upgrade puts it back.",
+                copy.display()
+            )
+        },
+    )
+}
+
 /// Failure to open a store. Each message tells the operator what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -177,6 +189,19 @@ pub enum OpenError {
         path: PathBuf,
         /// What is wrong with the files.
         source: Box<Self>,
+    },
+    /// The schema of an earlier version could not be migrated.
+    #[error(
+        "{}: the upgrade failed: {detail}. {} Start the version before, and report this",
+        path.display(), was_put_back(copy.as_deref())
+    )]
+    UpgradeFailed {
+        /// The database file.
+        path: PathBuf,
+        /// What went wrong.
+        detail: String,
+        /// The copy from before, if it could not be put back.
+        copy: Option<PathBuf>,
     },
     /// The address of a server cannot be parsed. The error does not repeat the address, which may contain a
     /// password.

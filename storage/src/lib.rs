@@ -142,7 +142,7 @@ pub use feeds::{FeedEntry, Feeds};
 pub use follows::{FollowCounts, Follows};
 pub use geo_index::{GeoIndex, NearbyQuery, NearbyShop};
 pub use guard::{ChallengeKind, ChallengeKinds, Guard};
-pub use hex::hex;
+pub use hex::{hex, unhex};
 pub use ids::{
     ClaimGatewayId, CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, RetryTaskId,
     ReviewId, ShopId, ShopTypeId, SubscriberId, UserId, VoucherId,

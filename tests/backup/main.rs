@@ -6,19 +6,20 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod keys;
 mod mishaps;
 #[path = "../common/process.rs"]
 #[expect(clippy::unwrap_used, reason = "a command that cannot be run fails the test")]
 mod process;
 mod site;
+mod upgrades;
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use mallbox::mall::{Clock as _, SystemClock};
-use mallbox_storage::{Claim, ClaimOutcome, FencingToken, OrderId};
+use mallbox_storage::OrderId;
 use mallbox_storage_embedded::EmbeddedOptions;
 use mallbox_test_checker::Connection;
 use mallbox_test_patience::Deadline;
@@ -27,7 +28,7 @@ use common::dice::{Dice, number_from};
 use common::mall;
 use common::server::{self, Server};
 use process::mallbox;
-use site::{Crowd, PEOPLE, Site};
+use site::{Crowd, Held, PEOPLE, Site};
 
 #[test]
 fn a_backup_under_load_has_everything_that_was_acknowledged_before() -> anyhow::Result<()> {
@@ -69,41 +70,16 @@ fn a_backup_under_load_has_everything_that_was_acknowledged_before() -> anyhow::
     server::verify(&site.data())
 }
 
-/// No process writes the claims to the database: they are in the log alone, but for three that are in both.
 #[test]
 fn claims_that_wait_are_in_the_backup_and_wait_in_the_restored_mall() -> anyhow::Result<()> {
     let site = Site::make(8, 1)?;
-    let (sale, now) = (site.mall.sales[0], SystemClock.now());
-    let orders: Vec<OrderId> = mall::runtime()?.block_on(async {
-        let storage = mall::open(&site.data()).await?;
-        let voucher = storage.catalogue.vouchers.get(sale).await?.and_then(|voucher| voucher.sale);
-        let _ = storage.selling.sales.put(voucher.context("no sale")?.terms, FencingToken::new(1)).await?;
-        // The ids of the orders below, for the ledger check.
-        for _ in 0..=8 {
-            storage.base.sequences.next("order", OrderId::day(now).context("before 2022")?).await?;
-        }
-        let mut orders = Vec::new();
-        for (person, number) in site.mall.people.iter().zip(1..) {
-            let order = OrderId::compose(now, number, sale).context("before 2022")?;
-            let claim = Claim { order, voucher: sale, user: person.id, at: now };
-            ensure!(storage.selling.sales.claim(claim).await? == ClaimOutcome::Accepted, "claim {number}");
-            orders.push(order);
-        }
-        let taken = storage.selling.order_log.take("worker", 8, Duration::ZERO).await?;
-        storage.selling.orders.persist(&taken[5..], now).await?;
-        storage.base.upkeep.close().await?;
-        anyhow::Ok(orders)
-    })?;
+    let (sale, orders) = (site.mall.sales[0], site.claim_for_all()?);
     let said = site.done(&["backup", "@one.backup", "--data", "@mall"])?;
     ensure!(said.contains("with 5 pending claims"), "{said}");
     site.done(&["restore", "@one.backup", "@restored"])?;
     ensure!(site.missing(&site.path("restored"), &orders)?.is_empty(), "some claims are missing");
-    mall::runtime()?.block_on(async {
-        let storage = mall::open(&site.path("restored")).await?;
-        ensure!(storage.selling.order_log.count(sale).await?.durable == 5, "pending claims");
-        ensure!(storage.selling.orders.count(sale).await?.held() == 3, "orders");
-        Ok(storage.base.upkeep.close().await?)
-    })?;
+    let held = site::held(&site.path("restored"), sale)?;
+    ensure!(held == Held { pending: 5, orders: 3 }, "{held:?}");
     // The workers of the restored mall settle them.
     Server::start(&site.path("restored"), &site.path("log"), "power")?.stop()?;
     mall::drained(&EmbeddedOptions::new(site.path("restored")).into(), Duration::from_secs(10))?;

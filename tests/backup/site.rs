@@ -6,9 +6,11 @@ use std::process::Output;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use mallbox_storage::{OrderId, VoucherId};
+use mallbox::mall::{Clock as _, SystemClock};
+use mallbox_storage::{Claim, ClaimOutcome, FencingToken, OrderId, VoucherId};
 use mallbox_test_checker::Connection;
 use parking_lot::Mutex;
 use tempfile::TempDir;
@@ -76,6 +78,36 @@ impl Site {
         Ok(err.lines().last().unwrap_or_default().to_owned())
     }
 
+    /// Claims a unit of the first sale for each user. No process writes the claims to the database: they are in
+    /// the log alone, but for three that are in both.
+    pub fn claim_for_all(&self) -> anyhow::Result<Vec<OrderId>> {
+        let (sale, now) = (self.mall.sales[0], SystemClock.now());
+        mall::runtime()?.block_on(async {
+            let storage = mall::open(&self.data()).await?;
+            let voucher = storage.catalogue.vouchers.get(sale).await?.and_then(|voucher| voucher.sale);
+            let terms = voucher.context("no sale")?.terms;
+            let _ = storage.selling.sales.put(terms, FencingToken::new(1)).await?;
+            // The ids of the orders below, for the ledger check.
+            for _ in 0..=self.mall.people.len() {
+                storage.base.sequences.next("order", OrderId::day(now).context("before 2022")?).await?;
+            }
+            let mut orders = Vec::new();
+            for (person, number) in self.mall.people.iter().zip(1..) {
+                let order = OrderId::compose(now, number, sale).context("before 2022")?;
+                let claim = Claim { order, voucher: sale, user: person.id, at: now };
+                ensure!(
+                    storage.selling.sales.claim(claim).await? == ClaimOutcome::Accepted,
+                    "claim {number}"
+                );
+                orders.push(order);
+            }
+            let taken = storage.selling.order_log.take("worker", orders.len(), Duration::ZERO).await?;
+            storage.selling.orders.persist(&taken[taken.len() - 3..], now).await?;
+            storage.base.upkeep.close().await?;
+            Ok(orders)
+        })
+    }
+
     /// Returns the orders among `orders` that a mall lacks: neither in its database nor in its log.
     pub fn missing(&self, data: &Path, orders: &[OrderId]) -> anyhow::Result<Vec<OrderId>> {
         mall::runtime()?.block_on(async {
@@ -92,6 +124,24 @@ impl Site {
             Ok(missing)
         })
     }
+}
+
+/// Units of a sale that somebody holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held {
+    pub pending: u64,
+    pub orders: u64,
+}
+
+/// Counts the units of a sale that somebody holds, in a stopped mall.
+pub fn held(data: &Path, sale: VoucherId) -> anyhow::Result<Held> {
+    mall::runtime()?.block_on(async {
+        let storage = mall::open(data).await?;
+        let pending = storage.selling.order_log.count(sale).await?.durable;
+        let orders = storage.selling.orders.count(sale).await?.held();
+        storage.base.upkeep.close().await?;
+        Ok(Held { pending, orders })
+    })
 }
 
 /// Buyers of one sale, each of whom notes what the mall has acknowledged.

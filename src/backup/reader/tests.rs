@@ -2,8 +2,10 @@
 
 use std::io::Cursor;
 
+use ed25519_dalek::SigningKey;
 use mallbox_storage::{OrderId, Timestamp, UserId, VoucherId};
 
+use super::super::encryption::Output;
 use super::super::writer::BackupWriter;
 use super::*;
 
@@ -25,6 +27,7 @@ fn header(bytes: u64, claims: u64) -> Header {
         is_demo: false,
         claims,
         bytes,
+        signer: None,
     }
 }
 
@@ -41,7 +44,7 @@ fn backup() -> Vec<u8> {
     let database = b"SQLite format 3\0".repeat(1_000);
     let (claims, picture) = (claim_lines(), "uploads/1/面 1.png");
     let bytes = (database.len() + claims.len() + PICTURE.len()) as u64;
-    let mut writer = BackupWriter::begin(Vec::new(), &header(bytes, 2)).unwrap();
+    let mut writer = BackupWriter::begin(Vec::new(), header(bytes, 2), None).unwrap();
     writer.add_bytes(DATABASE, &database).unwrap();
     writer.add_bytes(CLAIMS, &claims).unwrap();
     writer.add_bytes(picture, PICTURE).unwrap();
@@ -50,11 +53,19 @@ fn backup() -> Vec<u8> {
 
 /// Unpacks a file with this content. Returns the directory as well.
 fn unpacked(content: &[u8]) -> (tempfile::TempDir, Result<Unpacked, BackupFault>) {
+    unpacked_with(content, &Credentials::default())
+}
+
+/// Unpacks a file with keys.
+fn unpacked_with(
+    content: &[u8],
+    credentials: &Credentials,
+) -> (tempfile::TempDir, Result<Unpacked, BackupFault>) {
     let dir = tempfile::tempdir().unwrap();
     let (file, into) = (dir.path().join("file"), dir.path().join("into"));
     fs::write(&file, content).unwrap();
     fs::create_dir(&into).unwrap();
-    let outcome = unpack(&file, &into, |_| {});
+    let outcome = unpack(&file, &into, credentials, |_| {});
     (dir, outcome)
 }
 
@@ -190,4 +201,101 @@ fn a_bomb_a_newer_format_and_a_full_disk_are_refused_before_anything_is_written(
         assert!(outcome.as_ref().is_err_and(is_expected), "{outcome:?}");
         assert_eq!(fs::read_dir(dir.path().join("into")).unwrap().count(), 0);
     }
+}
+
+/// The backup, encrypted and signed as wanted.
+fn protected(recipients: &[age::x25519::Recipient], signer: Option<SigningKey>) -> Vec<u8> {
+    let database = b"SQLite format 3\0".repeat(1_000);
+    let out = Output::begin(Vec::new(), recipients).unwrap();
+    let mut writer = BackupWriter::begin(out, header(database.len() as u64, 0), signer).unwrap();
+    writer.add_bytes(DATABASE, &database).unwrap();
+    writer.add_bytes(CLAIMS, b"").unwrap();
+    writer.finish().unwrap().finish().unwrap()
+}
+
+fn signing_key(seed: u8) -> SigningKey {
+    SigningKey::from_bytes(&[seed; 32])
+}
+
+#[test]
+fn an_encrypted_backup_opens_with_each_of_its_keys_and_with_no_other() {
+    let [one, two, other] = [(); 3].map(|()| Identity::generate());
+    let content = protected(&[one.to_public(), two.to_public()], None);
+    let with = |identities| unpacked_with(&content, &Credentials { identities, signer: None }).1;
+    assert!(matches!(with(vec![]), Err(BackupFault::Encrypted)));
+    assert!(matches!(with(vec![other.clone()]), Err(BackupFault::OtherKey)));
+    for key in [one, two] {
+        assert!(with(vec![other.clone(), key]).is_ok());
+    }
+    let readable = content.windows(6).filter(|window| [&b"mall.s"[..], b"SQLite"].contains(window)).count();
+    assert_eq!(readable, 0);
+}
+
+#[test]
+fn an_encrypted_backup_that_is_flipped_or_cut_off_anywhere_is_refused() {
+    let key = Identity::generate();
+    let content = protected(&[key.to_public()], None);
+    let credentials = Credentials { identities: vec![key], signer: None };
+    for bit in (0..content.len() * 8).step_by(5) {
+        let mut flipped = content.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let (_dir, outcome) = unpacked_with(&flipped, &credentials);
+        assert!(outcome.is_err(), "bit {bit}");
+    }
+    for length in (0..content.len()).step_by(41) {
+        let (_dir, outcome) = unpacked_with(&content[..length], &credentials);
+        assert!(outcome.is_err(), "{length} bytes");
+    }
+}
+
+#[test]
+fn a_signature_is_checked_and_demanded() {
+    let demanding =
+        |seed| Credentials { signer: Some(signing_key(seed).verifying_key()), ..Credentials::default() };
+    let (signed, unsigned) = (protected(&[], Some(signing_key(1))), protected(&[], None));
+    for credentials in [Credentials::default(), demanding(1)] {
+        let unpacked = unpacked_with(&signed, &credentials).1.unwrap();
+        assert_eq!(unpacked.header.signer, Some(keys::name_of(&signing_key(1).verifying_key())));
+    }
+    assert!(matches!(unpacked_with(&signed, &demanding(2)).1, Err(BackupFault::OtherSigner(_))));
+    let (dir, outcome) = unpacked_with(&unsigned, &demanding(1));
+    assert!(matches!(outcome, Err(BackupFault::Unsigned)));
+    assert_eq!(fs::read_dir(dir.path().join("into")).unwrap().count(), 0, "refused by its header");
+}
+
+#[test]
+fn a_backup_with_the_signature_of_another_is_refused() {
+    // Each entry of a signed backup in an archive of its own: what a forger can put together.
+    let entries = |content: &[u8]| {
+        let mut tar = tar::Archive::new(GzDecoder::new(content));
+        let read = tar.entries().unwrap().map(|entry| {
+            let mut entry = entry.unwrap();
+            let (path, mut content) = (entry.path().unwrap().display().to_string(), Vec::new());
+            entry.read_to_end(&mut content).unwrap();
+            (path, content)
+        });
+        read.collect::<Vec<_>>()
+    };
+    let archive = |entries: &[(String, Vec<u8>)]| {
+        let mut tar =
+            tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+        for (path, content) in entries {
+            let mut entry = tar::Header::new_gnu();
+            entry.set_size(content.len() as u64);
+            tar.append_data(&mut entry, path, &content[..]).unwrap();
+        }
+        tar.into_inner().unwrap().finish().unwrap()
+    };
+    let whole = entries(&protected(&[], Some(signing_key(1))));
+    let other = entries(&protected(&[], Some(signing_key(2))));
+    assert_eq!(whole.last().unwrap().0, SIGNATURE);
+    let outcome = |entries: &[(String, Vec<u8>)]| unpacked(&archive(entries)).1;
+    assert!(outcome(&whole).is_ok(), "the archive itself is well made");
+    let mut swapped = whole.clone();
+    *swapped.last_mut().unwrap() = other.last().unwrap().clone();
+    assert!(matches!(outcome(&swapped), Err(BackupFault::Forged)));
+    assert!(matches!(outcome(&whole[..whole.len() - 1]), Err(BackupFault::CutOff)));
+    let mut late = whole.clone();
+    late.swap(whole.len() - 2, 1);
+    assert!(outcome(&late).is_err());
 }

@@ -1,12 +1,14 @@
 //! Backups one after the other, into a directory that may come and go.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 use jiff::Timestamp;
 
-use super::take::{Taken, Target, file_name, time_in};
+use super::naming::time_in;
+use super::take::{Taken, Target};
 use crate::backup::retention::Retention;
 use crate::cli::messages::{CommandFailure, render_error};
 use crate::cli::output::{print, warn};
@@ -70,11 +72,14 @@ pub(super) fn remove_superfluous(dir: &Path, keep: &Retention, taken: Taken, l: 
         Ok(entries) => entries,
         Err(error) => return cannot_write(error),
     };
-    let times = entries.flatten().filter_map(|entry| time_in(&entry.file_name().to_string_lossy()));
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let timed = names.filter_map(|name| Some((time_in(&name.to_string_lossy())?, name)));
     // Later ones were named by a clock that ran ahead.
-    let times: Vec<Timestamp> = times.filter(|time| *time <= taken.at).collect();
-    for time in keep.superfluous(&times) {
-        let path = dir.join(file_name(time));
+    let timed: Vec<(Timestamp, OsString)> = timed.filter(|(time, _)| *time <= taken.at).collect();
+    let times: Vec<Timestamp> = timed.iter().map(|(time, _)| *time).collect();
+    let superfluous = keep.superfluous(&times);
+    for (_, name) in timed.iter().filter(|(time, _)| superfluous.contains(time)) {
+        let path = dir.join(name);
         match fs::remove_file(&path) {
             Ok(()) => {
                 let path = path.display();

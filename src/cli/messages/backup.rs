@@ -1,10 +1,11 @@
-//! Messages for arguments of `backup` that cannot be used.
+//! Messages for arguments of `backup`, `restore` and `keygen` that cannot be used.
 
 use std::path::PathBuf;
 
+use crate::backup::keys::KeyKind;
 use crate::language::{Language, sentence};
 
-/// Wrong arguments of `backup`.
+/// Wrong arguments of `backup`, `restore` and `keygen`.
 #[derive(Debug)]
 pub(in crate::cli) enum BackupMisuse {
     /// The directory of the new file is missing.
@@ -15,6 +16,10 @@ pub(in crate::cli) enum BackupMisuse {
     InsideMall(PathBuf),
     /// Old backups would be removed from a place that is no directory.
     KeepInFile(PathBuf),
+    /// The file holds no key of this kind.
+    NoKey(PathBuf, KeyKind),
+    /// A file of this name would be replaced by a key.
+    KeyExists(PathBuf),
 }
 
 impl BackupMisuse {
@@ -46,6 +51,40 @@ impl BackupMisuse {
                     l,
                     "--keep需要存放备份的目录，而{file}不是目录",
                     "--keep takes a directory of backups, and {file} is none"
+                )
+            }
+            Self::NoKey(file, kind) => {
+                let file = file.display();
+                match kind {
+                    KeyKind::Encryption => sentence!(
+                        l,
+                        "{file}里没有age公钥（以age1开头的一行）；用mallbox keygen encryption生成",
+                        "{file} holds no public key of age, a line that begins with age1; mallbox keygen encryption \
+                         makes one"
+                    ),
+                    KeyKind::Decryption => sentence!(
+                        l,
+                        "{file}里没有age私钥（以AGE-SECRET-KEY-1开头的一行）",
+                        "{file} holds no private key of age, a line that begins with AGE-SECRET-KEY-1"
+                    ),
+                    KeyKind::Signing => sentence!(
+                        l,
+                        "{file}不是Ed25519私钥（PEM格式的PKCS #8）；用mallbox keygen signature生成",
+                        "{file} is no Ed25519 private key (PKCS #8 in PEM); mallbox keygen signature makes one"
+                    ),
+                    KeyKind::Verification => sentence!(
+                        l,
+                        "{file}不是Ed25519公钥（PEM格式）",
+                        "{file} is no Ed25519 public key in PEM"
+                    ),
+                }
+            }
+            Self::KeyExists(file) => {
+                let file = file.display();
+                sentence!(
+                    l,
+                    "{file}已经存在，密钥不会被覆盖；请换一个文件名",
+                    "{file} exists, and a key is never replaced; choose another name"
                 )
             }
         }

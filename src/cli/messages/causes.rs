@@ -4,7 +4,7 @@ use std::io;
 
 use mallbox_storage::{LogLoss, OpenError};
 
-use crate::backup::reader::BackupFault;
+use crate::backup::fault::BackupFault;
 use crate::http::ServerError;
 use crate::import::{End, ImportError};
 use crate::language::{Language, sentence};
@@ -61,6 +61,11 @@ pub(super) fn of_backup(fault: &BackupFault, l: Language) -> String {
         (Language::Zh, BackupFault::Newer(format)) => {
             format!("备份的格式是{format}，比这个版本认识的新；请使用更新的mallbox")
         }
+        (Language::Zh, BackupFault::Encrypted) => "备份已加密；请用--key 文件给出私钥".to_owned(),
+        (Language::Zh, BackupFault::OtherKey) => "备份是为另一把密钥加密的".to_owned(),
+        (Language::Zh, BackupFault::Unsigned) => "备份没有签名".to_owned(),
+        (Language::Zh, BackupFault::OtherSigner(key)) => format!("备份是用另一把密钥签名的（{key}）"),
+        (Language::Zh, BackupFault::Forged) => "签名与内容不符；请改用另一个备份".to_owned(),
         (Language::Zh, BackupFault::CutOff) => "文件不完整，缺少末尾".to_owned(),
         (Language::Zh, BackupFault::Damaged { entry: Some(entry) }) => {
             format!("文件已损坏（{entry}）；请改用另一个备份")
@@ -150,6 +155,15 @@ pub(super) fn of_store(error: &OpenError, l: Language) -> String {
             path.display(),
             of_store(source, l)
         ),
+        (Language::Zh, OpenError::UpgradeFailed { path, detail, copy }) => {
+            let state = match copy {
+                None => "商城已恢复到升级之前".to_owned(),
+                Some(copy) => {
+                    format!("升级之前的商城在{}，可用mallbox downgrade --before-upgrade恢复", copy.display())
+                }
+            };
+            format!("{}升级失败：{detail}。{state}；请用上一个版本启动，并报告这个问题", path.display())
+        }
         (Language::Zh, OpenError::BadUrl { what, detail }) => format!("{what}的地址无法使用：{detail}"),
         (Language::Zh, OpenError::Unreachable { server, source }) => format!("无法连接{server}：{source}"),
         (Language::Zh, OpenError::NoConnection { server, waited, source }) => {

@@ -74,6 +74,8 @@ pub(in crate::cli) enum UsageError {
     Backup(BackupMisuse),
     /// No mall in this directory.
     NoMall(PathBuf),
+    /// No copy of a mall from before an upgrade in this directory.
+    NeverUpgraded(PathBuf),
     /// No mall in this Redis and MySQL.
     NoMallOnServers,
     /// A fixture with an invalid option.
@@ -224,6 +226,15 @@ impl UsageError {
             Self::NoMall(dir) => {
                 let dir = dir.display();
                 sentence!(l, "{dir}里没有商城；请检查--data", "there is no mall in {dir}; check --data")
+            }
+            Self::NeverUpgraded(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}里没有升级之前的副本（before-upgrade-…）；不加--before-upgrade，则改写现在的商城",
+                    "there is no copy from before an upgrade (before-upgrade-…) in {dir}; without --before-upgrade, the \
+                     present mall is rewritten"
+                )
             }
             Self::NoMallOnServers => sentence!(
                 l,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mallbox_storage::{Timestamp, hex};
+use mallbox_storage::{Timestamp, hex, unhex};
 
 use super::hmac::{hmac_sha256, is_hmac_sha256};
 
@@ -43,14 +43,6 @@ impl SharedSecret {
 /// Returns the value of [`TIMESTAMP`] for a request sent `now`.
 pub(in crate::mall) fn timestamp(now: Timestamp) -> String {
     now.as_millis().div_euclid(1_000).to_string()
-}
-
-/// Decodes hexadecimal digits; `None` for an odd number of digits, or any other character.
-fn unhex(digits: &str) -> Option<Vec<u8>> {
-    let value = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-    let bytes = pairs.iter().map(|[high, low]| Some((value(*high)? << 4) | value(*low)?));
-    if rest.is_empty() { bytes.collect() } else { None }
 }
 
 #[cfg(test)]

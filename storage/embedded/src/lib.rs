@@ -47,6 +47,7 @@ mod spent_passes;
 mod sqlite;
 mod stock;
 mod thread_shard;
+mod upgrade;
 mod upkeep;
 mod waiting_rooms;
 mod way_back;
@@ -72,6 +73,7 @@ use self::random::random_id;
 use self::settled::Settled;
 use self::sqlite::Database;
 pub use self::sqlite::payment_mode_in;
+pub use self::upgrade::{PutBack, put_back};
 pub use self::way_back::downgrade;
 
 /// Opens a data directory. Reads all of the files, on a blocking thread.
@@ -86,12 +88,34 @@ pub async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError> {
 fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let lock = lock::DirLock::take(&options.dir)?;
     let is_copy = !backup::finish_cut_short(&options.dir)? && lock.is_of_copy();
-    open_locked(options, lock, is_copy).map_err(|error| match error {
-        OpenError::LostLog { .. } | OpenError::DamagedRecord { .. } if is_copy => {
-            OpenError::CopiedWhileRunning { path: options.dir.clone(), source: Box::new(error) }
+    let before = upgrade::prepare(&options.dir)?;
+    match (open_locked(options, lock, is_copy), before) {
+        (Ok(storage), Some(before)) => {
+            tracing::warn!(
+                before = before.schema,
+                now = sqlite::NEWEST_SCHEMA,
+                copy = %before.path.display(),
+                "upgraded the mall; mallbox downgrade goes back and keeps what happens from now on, mallbox downgrade \
+                 --before-upgrade to the copy; delete the copy when it is no longer needed"
+            );
+            Ok(storage)
         }
-        error => error,
-    })
+        (Err(OpenError::UpgradeFailed { path, detail, .. }), Some(before)) => {
+            // Nothing was accepted meanwhile.
+            let copy = match upgrade::undo(&options.dir, &before.path) {
+                Ok(()) => None,
+                Err(error) => {
+                    tracing::error!(%error, "could not put the mall back as it was before the upgrade");
+                    Some(before.path)
+                }
+            };
+            Err(OpenError::UpgradeFailed { path, detail, copy })
+        }
+        (Err(error @ (OpenError::LostLog { .. } | OpenError::DamagedRecord { .. })), _) if is_copy => {
+            Err(OpenError::CopiedWhileRunning { path: options.dir.clone(), source: Box::new(error) })
+        }
+        (opened, _) => opened,
+    }
 }
 
 fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Result<Storage, OpenError> {

@@ -128,10 +128,15 @@ pub fn is_exchange_cut_short(dir: &Path) -> bool {
     dir.join(MARK).exists()
 }
 
-/// Returns whether a file or directory of this name is left in a directory by an exchange.
+/// Returns whether a file or directory of this name is left in a directory by an exchange or an upgrade.
 #[must_use]
 pub fn belongs_to_exchange(name: &str) -> bool {
-    name == MARK || name.starts_with(FORMER)
+    name == MARK || is_aside(name)
+}
+
+/// Returns whether a directory of this name holds a former state of the mall.
+fn is_aside(name: &str) -> bool {
+    name.starts_with(FORMER) || name.starts_with(crate::upgrade::COPY)
 }
 
 /// Completes an exchange that was cut short, or removes the new mall of one that was cut short before it
@@ -200,7 +205,7 @@ fn names(dir: &Path) -> io::Result<Vec<OsString>> {
     for entry in fs::read_dir(dir)? {
         let name = entry?.file_name();
         let text = name.to_string_lossy();
-        if !text.starts_with('.') && !text.starts_with(FORMER) && !STAYING.contains(&&*text) {
+        if !text.starts_with('.') && !is_aside(&text) && !STAYING.contains(&&*text) {
             names.push(name);
         }
     }

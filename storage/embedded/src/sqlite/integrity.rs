@@ -15,7 +15,7 @@ use mallbox_storage_integrity::{
 };
 
 /// `mall`: distinguishes a mall's database from other SQLite files.
-pub(super) const APPLICATION_ID: i64 = 0x6D61_6C6C;
+pub(crate) const APPLICATION_ID: i64 = 0x6D61_6C6C;
 /// Size limit of a check of all pages at the start, in bytes. A larger file would delay the start by more
 /// than about a second; its pages are checked when SQLite reads them, and by the scrubber.
 const SCAN_BELOW_BYTES: u64 = 256 << 20;

@@ -50,7 +50,7 @@ type Work = fn(&Connection) -> rusqlite::Result<()>;
 const CODE: &[(i64, Work)] = &[(34, orders_by_user::rebuild)];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.
-pub(super) const NEWEST: i64 = VERSIONS.len() as i64;
+pub(crate) const NEWEST: i64 = VERSIONS.len() as i64;
 
 /// The newest schema version known to the version of the program before.
 const FORMER: i64 = 33;

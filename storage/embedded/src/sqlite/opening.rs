@@ -1,5 +1,6 @@
 //! Opening of a database file: identification, checks, migration, or an error for the operator.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io;
@@ -140,7 +141,7 @@ fn open_as_is(
     if !clean || is_suspect {
         check(&writer, path)?;
     }
-    migrations::apply(&writer).map_err(|error| explain(path, error))?;
+    migrate(&writer, path)?;
     if sharing == Sharing::File {
         orders_by_user::rebuild_if_requested(&writer).map_err(|error| explain(path, error))?;
     }
@@ -307,6 +308,54 @@ fn check_age(conn: &Connection, path: &Path, seen: u64, accepted: Option<u64>) -
     let detail =
         format!("it is an older copy, from start {starts} of the mall, which was started {seen} times");
     Err(OpenError::DamagedRecord { path: path.to_owned(), detail, accept: Some(missing) })
+}
+
+/// Migrates an older schema, and checks that the result is whole: the file is valid, and no row of the main
+/// tables is lost.
+fn migrate(conn: &Connection, path: &Path) -> Result<(), OpenError> {
+    let explained = |error| explain(path, error);
+    let schema: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(explained)?;
+    if schema == migrations::NEWEST {
+        return Ok(());
+    }
+    let failed = |detail| OpenError::UpgradeFailed { path: path.to_owned(), detail, copy: None };
+    let before = main_rows(conn).map_err(explained)?;
+    migrations::apply(conn)
+        .map_err(|error| if is_of_system(&error) { explained(error) } else { failed(error.to_string()) })?;
+    let valid: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(explained)?;
+    if valid != "ok" {
+        return Err(failed(valid));
+    }
+    let after = main_rows(conn).map_err(explained)?;
+    let lost = before.iter().find(|(table, rows)| after.get(*table) != Some(rows));
+    lost.map_or(Ok(()), |(table, rows)| {
+        Err(failed(format!("{rows} rows of {table} became {:?}", after.get(table))))
+    })
+}
+
+/// Counts the rows of tables whose rows no migration may change in number.
+fn main_rows(conn: &Connection) -> rusqlite::Result<BTreeMap<&'static str, i64>> {
+    let mut rows = BTreeMap::new();
+    for table in ["orders", "users", "vouchers", "shops", "notes"] {
+        if conn.table_exists(None, table)? {
+            rows.insert(
+                table,
+                conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?,
+            );
+        }
+    }
+    Ok(rows)
+}
+
+/// Returns whether an error says nothing of the migration: the disk, the memory, another process, or damage
+/// from before.
+fn is_of_system(error: &Error) -> bool {
+    !matches!(
+        error.sqlite_error_code(),
+        None | Some(
+            ErrorCode::Unknown | ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig
+        )
+    )
 }
 
 /// Parses the error code from a finding of `quick_check` about an unreadable page, as opposed to invalid

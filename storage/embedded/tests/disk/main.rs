@@ -8,5 +8,6 @@ mod left;
 mod memory;
 mod starts;
 mod troubles;
+mod upgrades;
 mod way_back;
 mod world;

@@ -1,0 +1,65 @@
+//! Names of backups, which tell the time and whether a backup is encrypted.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use jiff::Timestamp;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+/// Ending of the names of encrypted files, as age has it.
+const ENCRYPTED: &str = ".age";
+
+/// Returns the name of a backup taken at an instant.
+pub(super) fn file_name(taken: Timestamp, is_encrypted: bool) -> String {
+    let ending = if is_encrypted { ENCRYPTED } else { "" };
+    format!("{}.mallbox-backup{ending}", taken.strftime("mallbox-%Y%m%dT%H%M%SZ"))
+}
+
+/// Returns the instant in the name of a backup; `None` for any other file.
+pub(super) fn time_in(name: &str) -> Option<Timestamp> {
+    let is_encrypted = name.ends_with(ENCRYPTED);
+    let time = name.strip_suffix(ENCRYPTED).unwrap_or(name);
+    let time = time.strip_suffix(".mallbox-backup")?.strip_prefix("mallbox-")?;
+    let at = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", time).ok()?;
+    let at = at.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+    (file_name(at, is_encrypted) == name).then_some(at)
+}
+
+/// Gives a complete file its name. An existing file stays.
+pub(super) fn name_durably(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // The file system cannot refuse by itself.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            File::options().write(true).create_new(true).open(to)?;
+            fs::rename(from, to)?;
+        }
+        named => named?,
+    }
+    File::open(directory_of(to))?.sync_all()
+}
+
+/// Returns the directory that a file is in, or will be.
+pub(super) fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_the_time_and_other_files_are_no_backups() {
+        let at: Timestamp = "2026-11-30T02:15:00Z".parse().unwrap();
+        assert_eq!(file_name(at, false), "mallbox-20261130T021500Z.mallbox-backup");
+        assert_eq!(file_name(at, true), "mallbox-20261130T021500Z.mallbox-backup.age");
+        for is_encrypted in [false, true] {
+            assert_eq!(time_in(&file_name(at, is_encrypted)), Some(at));
+        }
+        let part = "mallbox-20261130T021500Z.mallbox-backup.part";
+        for other in [part, "mallbox-20261130T021500Z.age", "mallbox-x.mallbox-backup", "mall.sqlite"] {
+            assert_eq!(time_in(other), None, "{other}");
+        }
+    }
+}
