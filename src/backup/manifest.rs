@@ -3,8 +3,10 @@
 use mallbox_storage::{Claim, OrderId, Timestamp, UserId, VoucherId};
 use serde::{Deserialize, Serialize};
 
-/// Version of the format. A reader refuses later ones.
+/// Version of the format of a backup. A reader refuses later ones.
 pub const FORMAT: u32 = 1;
+/// Version of the format of a backup that a stream goes on from: its database needs finishing.
+pub const FORMAT_OF_BASE: u32 = 2;
 /// Name of the header, the first entry.
 pub const HEADER: &str = "mallbox-backup.json";
 /// Name of the pending claims, a line each.
@@ -14,7 +16,11 @@ pub const CONTENTS: &str = "contents.json";
 /// Name of the Ed25519 signature of the list of contents, 64 bytes, the last entry of a signed backup.
 pub const SIGNATURE: &str = "contents.sig";
 
-/// Header of a backup.
+/// Name of the changed pages of the database in a point of a stream: each page behind its number in four bytes,
+/// big-endian.
+pub const PAGES: &str = "pages.bin";
+
+/// Header of a backup, or of a point of a stream.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Header {
@@ -35,6 +41,26 @@ pub struct Header {
     /// The public key that the backup is signed with, in hexadecimal; `None` for an unsigned one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signer: Option<String>,
+    /// Whether the database is a raw copy, which a stream goes on from and a restore has to finish.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_base: bool,
+    /// Place in a stream; `None` for a backup.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<Point>,
+}
+
+/// Place of a point in its stream, and the form of its pages.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Point {
+    /// Number of the point, from 1.
+    pub number: u64,
+    /// SHA-256 of the backup or of the point before, in hexadecimal.
+    pub previous: String,
+    /// Size of a page in bytes.
+    pub page_bytes: u32,
+    /// Size of the database in pages; 0 if the database did not change.
+    pub database_pages: u32,
 }
 
 /// An entry in the list of contents.

@@ -8,7 +8,7 @@
 //! - [`manifest`]: header and list. [`writer`]: a backup being written. [`reader`]: a backup being unpacked.
 //! - [`encryption`]: the layer around an encrypted file. [`keys`]: what encrypts and signs. [`fault`]: what
 //!   is wrong with a file.
-//! - [`retention`]: which of many backups to keep.
+//! - [`stream`]: what changed since a backup, each second. [`retention`]: which of many backups to keep.
 //!
 //! Reasons and figures: `src/decisions/0078-backups.md`.
 
@@ -18,6 +18,7 @@ pub mod keys;
 pub mod manifest;
 pub mod reader;
 pub mod retention;
+pub mod stream;
 pub mod writer;
 
 /// Name of the copied database in a backup.

@@ -15,7 +15,9 @@ use sha2::{Digest as _, Sha256};
 use super::encryption::decrypted;
 use super::fault::BackupFault;
 use super::keys;
-use super::manifest::{CLAIMS, CONTENTS, ClaimLine, FORMAT, HEADER, Header, ListedFile, SIGNATURE};
+use super::manifest::{
+    CLAIMS, CONTENTS, ClaimLine, FORMAT_OF_BASE, HEADER, Header, ListedFile, PAGES, SIGNATURE,
+};
 use super::{DATABASE, DIRECTORIES};
 
 /// Size limit of header and list of contents in bytes: a list of some hundred thousand files.
@@ -53,12 +55,31 @@ pub fn unpack(
 ) -> Result<Unpacked, BackupFault> {
     let file = File::open(from).map_err(|source| BackupFault::Io { path: from.to_owned(), source })?;
     let read = Counted { from: file, bytes: 0, progress };
-    let read = decrypted(BufReader::with_capacity(1 << 16, read), &credentials.identities)?;
+    unpack_archive(read, into, credentials, DATABASE)
+}
+
+/// Unpacks a point of a stream into the empty directory `into`, as [`unpack`] does a backup.
+///
+/// # Errors
+/// [`BackupFault`]. `into` may contain part of the point then.
+pub fn unpack_point(archive: &[u8], into: &Path, credentials: &Credentials) -> Result<Unpacked, BackupFault> {
+    unpack_archive(archive, into, credentials, PAGES)
+}
+
+/// Unpacks an archive with the file `main` of a database.
+fn unpack_archive(
+    archive: impl Read,
+    into: &Path,
+    credentials: &Credentials,
+    main: &'static str,
+) -> Result<Unpacked, BackupFault> {
+    let read = decrypted(BufReader::with_capacity(1 << 16, archive), &credentials.identities)?;
     let mut tar = tar::Archive::new(GzDecoder::new(read));
     let entries = tar.entries().map_err(|error| broken(&error))?;
     let signer = credentials.signer.as_ref();
     let mut unpacking = Unpacking {
         into,
+        main,
         demanded: signer,
         signer: None,
         header: None,
@@ -78,6 +99,8 @@ pub fn unpack(
 /// A backup while it is being unpacked.
 struct Unpacking<'a> {
     into: &'a Path,
+    /// Name of the database, or of its changed pages.
+    main: &'static str,
     /// The key that the backup has to be signed with.
     demanded: Option<&'a VerifyingKey>,
     /// The key that the header names.
@@ -112,7 +135,7 @@ impl Unpacking<'_> {
             let verified = signer.verify_strict(contents, &Signature::from_bytes(&signature));
             return verified.map(|()| true).map_err(|_| BackupFault::Forged);
         }
-        if !is_file || !belongs(&path) || self.found.contains_key(&path) || self.contents.is_some() {
+        if !is_file || !self.belongs(&path) || self.found.contains_key(&path) || self.contents.is_some() {
             return Err(BackupFault::Foreign(path));
         }
         if path == CONTENTS {
@@ -150,7 +173,7 @@ impl Unpacking<'_> {
             format: u32,
         }
         let Versioned { format } = serde_json::from_slice(text).map_err(|_| BackupFault::NotABackup)?;
-        if format > FORMAT {
+        if format > FORMAT_OF_BASE {
             return Err(BackupFault::Newer(format));
         }
         let header: Header = serde_json::from_slice(text).map_err(|_| BackupFault::NotABackup)?;
@@ -213,7 +236,7 @@ impl Unpacking<'_> {
             return Err(BackupFault::Foreign(path.clone()));
         }
         let header = self.header.ok_or(BackupFault::NotABackup)?;
-        if let Some(missing) = [DATABASE, CLAIMS].into_iter().find(|needed| !seen.contains(needed)) {
+        if let Some(missing) = [self.main, CLAIMS].into_iter().find(|needed| !seen.contains(needed)) {
             return Err(damaged(missing));
         }
         let path = self.into.join(CLAIMS);
@@ -229,6 +252,24 @@ impl Unpacking<'_> {
             return Err(damaged(CLAIMS));
         }
         Ok(Unpacked { header, claims })
+    }
+
+    /// Returns whether the archive may contain a file of this path.
+    fn belongs(&self, path: &str) -> bool {
+        if [self.main, CLAIMS, CONTENTS].contains(&path) {
+            return true;
+        }
+        let mut components = Path::new(path).components();
+        let top = components.next();
+        let is_known = DIRECTORIES.iter().any(|dir| top == Some(Component::Normal(dir.as_ref())));
+        let mut below = components.peekable();
+        is_known
+            && below.peek().is_some()
+            && below.all(|component| matches!(component, Component::Normal(_)))
+            && !path.contains(['\0', '\\'])
+            && !path.contains("//")
+            && !path.contains("/./")
+            && !path.ends_with('/')
     }
 
     fn broken(&self, error: &io::Error) -> BackupFault {
@@ -258,24 +299,6 @@ fn broken_after_header(error: &io::Error) -> BackupFault {
 
 fn damaged(entry: &str) -> BackupFault {
     BackupFault::Damaged { entry: Some(entry.to_owned()) }
-}
-
-/// Returns whether a backup may contain a file of this path.
-fn belongs(path: &str) -> bool {
-    if [DATABASE, CLAIMS, CONTENTS].contains(&path) {
-        return true;
-    }
-    let mut components = Path::new(path).components();
-    let top = components.next();
-    let is_known = DIRECTORIES.iter().any(|dir| top == Some(Component::Normal(dir.as_ref())));
-    let mut below = components.peekable();
-    is_known
-        && below.peek().is_some()
-        && below.all(|component| matches!(component, Component::Normal(_)))
-        && !path.contains(['\0', '\\'])
-        && !path.contains("//")
-        && !path.contains("/./")
-        && !path.ends_with('/')
 }
 
 /// Counts the bytes read.

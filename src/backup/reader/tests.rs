@@ -6,6 +6,7 @@ use ed25519_dalek::SigningKey;
 use mallbox_storage::{OrderId, Timestamp, UserId, VoucherId};
 
 use super::super::encryption::Output;
+use super::super::manifest::FORMAT;
 use super::super::writer::BackupWriter;
 use super::*;
 
@@ -28,6 +29,8 @@ fn header(bytes: u64, claims: u64) -> Header {
         claims,
         bytes,
         signer: None,
+        is_base: false,
+        point: None,
     }
 }
 
@@ -186,7 +189,7 @@ fn nothing_is_written_outside_and_nothing_unknown() {
 fn a_bomb_a_newer_format_and_a_full_disk_are_refused_before_anything_is_written() {
     let bomb = with_entry(&header(3, 0), &mut tar::Header::new_gnu(), b"mall.sqlite", &[0; 4096]);
     let newer = with_entry(
-        &Header { format: FORMAT + 1, ..header(9, 0) },
+        &Header { format: FORMAT_OF_BASE + 1, ..header(9, 0) },
         &mut tar::Header::new_gnu(),
         b"mall.sqlite",
         b"",
@@ -194,7 +197,7 @@ fn a_bomb_a_newer_format_and_a_full_disk_are_refused_before_anything_is_written(
     let large = with_entry(&header(u64::MAX, 0), &mut tar::Header::new_gnu(), b"mall.sqlite", b"");
     for (content, is_expected) in [
         (bomb, (|fault| matches!(fault, BackupFault::Damaged { .. })) as fn(&BackupFault) -> bool),
-        (newer, |fault| matches!(fault, BackupFault::Newer(2))),
+        (newer, |fault| matches!(fault, BackupFault::Newer(3))),
         (large, |fault| matches!(fault, BackupFault::NoRoom { needed: u64::MAX, .. })),
     ] {
         let (dir, outcome) = unpacked(&content);

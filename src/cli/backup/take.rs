@@ -214,6 +214,8 @@ impl Target<'_> {
             claims: basis.claims.len() as u64,
             bytes,
             signer: None,
+            is_base: false,
+            point: None,
         };
         progress.set_bytes(database + 2 * bytes);
         let mut done = database;
