@@ -1,0 +1,1 @@
+//! The database of the mall, with its writer and its checkpointer.
