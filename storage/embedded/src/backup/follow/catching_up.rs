@@ -68,9 +68,7 @@ pub(super) fn step(
             finish_generation(database, wal, position, Some((beginning, end)))
         }
         // Emptied, with all frames copied before.
-        None if is_guarded && end.committed == 0 => {
-            Ok(Step::Read(Some(position), ChangedPages::default()))
-        }
+        None if is_guarded && end.committed == 0 => Ok(Step::Read(Some(position), ChangedPages::default())),
         _ => Ok(Step::Lost(LossReason::Overwritten)),
     }
 }
@@ -122,8 +120,7 @@ fn uncertain_pages(database: &Path, transaction: &ChangedPages) -> io::Result<Ve
         return Ok(Vec::new());
     }
     let sums = stored_checksums(database)?;
-    let is_certain =
-        |page: u32, content: &[u8]| sums.get(page as usize - 1) == Some(&page_checksum(content));
+    let is_certain = |page: u32, content: &[u8]| sums.get(page as usize - 1) == Some(&page_checksum(content));
     let pages = transaction.pages.iter();
     Ok(pages.filter(|(page, content)| !is_certain(**page, content)).map(|(page, _)| *page).collect())
 }

@@ -104,7 +104,7 @@ fn write(writer: &Connection, random: &mut SmallRng) {
         8..10 => "INSERT INTO rows (value) VALUES (randomblob(300000))".to_owned(),
         10..13 => format!("UPDATE rows SET value = randomblob({some}) WHERE id % 50 = {}", some % 50),
         13..15 => format!("DELETE FROM rows WHERE id % 3 = {}", some % 3),
-        15 => "PRAGMA incremental_vacuum(20)".to_owned(),
+        15 => return shrink(writer, 20),
         16 => "VACUUM".to_owned(),
         17 => format!("CREATE TABLE IF NOT EXISTS t{} (a, b UNIQUE)", some % 5),
         18 => format!("DROP TABLE IF EXISTS t{}", some % 5),

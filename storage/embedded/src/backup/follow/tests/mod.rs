@@ -11,7 +11,9 @@ mod running_mall;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rusqlite::backup::Progress;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB};
 use tempfile::TempDir;
@@ -60,14 +62,15 @@ impl Site {
         self.writer.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap() != 0
     }
 
-    fn follow(&self) -> Copy {
-        Copy::begin(self.path())
+    fn follow(&self) -> LiveCopy {
+        LiveCopy::begin(self.path())
     }
 }
 
 fn writer(path: &Path) -> Connection {
     let writer = Connection::open(path).unwrap();
     writer.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+    writer.busy_timeout(Duration::ZERO).unwrap();
     writer.pragma_update(None, "auto_vacuum", "incremental").unwrap();
     writer.pragma_update(None, "journal_mode", "wal").unwrap();
     writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
@@ -76,12 +79,12 @@ fn writer(path: &Path) -> Connection {
 }
 
 /// A follower, and the copy that it keeps up.
-struct Copy {
+struct LiveCopy {
     follower: DatabaseFollower,
     dir: TempDir,
 }
 
-impl Copy {
+impl LiveCopy {
     fn begin(mall: &Path) -> Self {
         let follower = DatabaseFollower::begin(mall).unwrap().unwrap();
         let dir = TempDir::new().unwrap();
@@ -108,7 +111,7 @@ impl Copy {
     /// Fails unless the copy is, page by page, the database that `conn` sees.
     fn assert_equals(&self, conn: &Connection) {
         let now = self.dir.path().join("now");
-        conn.backup(MAIN_DB, &now, None).unwrap();
+        conn.backup(MAIN_DB, &now, None::<fn(Progress)>).unwrap();
         let [expected, copied] = [&now, &self.file()].map(|file| comparable(fs::read(file).unwrap()));
         fs::remove_file(now).unwrap();
         assert_eq!(copied.len(), expected.len(), "bytes of the copy and of the database");
@@ -141,6 +144,13 @@ fn comparable(mut file: Vec<u8>) -> Vec<u8> {
         file[field].fill(0);
     }
     file
+}
+
+/// Gives up to so many free pages back.
+fn shrink(conn: &Connection, pages: u32) {
+    let mut shrink = conn.prepare(&format!("PRAGMA incremental_vacuum({pages})")).unwrap();
+    let mut steps = shrink.query([]).unwrap();
+    while steps.next().unwrap().is_some() {}
 }
 
 fn rows(conn: &Connection) -> i64 {

@@ -31,7 +31,7 @@ fn commits_between_the_beginning_and_the_base_arrive() {
     site.commit(50_000);
     let dir = TempDir::new().unwrap();
     copy_base(site.path(), &dir.path().join("copy"), |_| {}).unwrap();
-    let mut copy = Copy { follower, dir };
+    let mut copy = LiveCopy { follower, dir };
     site.commit(10);
     copy.next().unwrap();
     copy.assert_equals(&site.writer);
