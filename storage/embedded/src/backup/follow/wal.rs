@@ -75,11 +75,12 @@ impl Position {
         Ok(Self::behind(self.header, self.frames, wal)? == Some(*self))
     }
 
-    /// Returns whether `header` is of the generation right after this one.
-    pub(super) fn is_followed_by(&self, header: &WalHeader) -> bool {
-        header.page_size() == self.header.page_size()
-            && header.sequence() == self.header.sequence().wrapping_add(1)
-            && header.first_salt() == self.header.first_salt().wrapping_add(1)
+    /// Returns how many generations later `header` is, unless the header is of another file.
+    pub(super) fn generations_to(&self, header: &WalHeader) -> Option<u32> {
+        let later = header.sequence().checked_sub(self.header.sequence())?;
+        let is_of_file = header.page_size() == self.header.page_size()
+            && header.first_salt() == self.header.first_salt().wrapping_add(later);
+        is_of_file.then_some(later)
     }
 
     /// Reads the transactions from here up to the frame `last`, and calls `commit` with the pages of each.

@@ -70,7 +70,7 @@ impl Site {
 fn writer(path: &Path) -> Connection {
     let writer = Connection::open(path).unwrap();
     writer.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
-    writer.busy_timeout(Duration::ZERO).unwrap();
+    writer.busy_timeout(Duration::from_millis(20)).unwrap();
     writer.pragma_update(None, "auto_vacuum", "incremental").unwrap();
     writer.pragma_update(None, "journal_mode", "wal").unwrap();
     writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
