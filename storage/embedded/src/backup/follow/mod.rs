@@ -41,7 +41,8 @@ use crate::sqlite::COPY_PAGES;
 const NOT_FOLLOWED: &str = "cannot be followed";
 /// Frames from which on the `-wal` file is not guarded until it was begun anew: from this number on the mall's
 /// writer finishes each checkpoint, without which a busy file is never begun anew.
-const GUARDED_FRAMES_MAX: u32 = COPY_PAGES.unsigned_abs() as u32;
+const GUARDED_FRAMES_MAX: u32 = 16_000;
+const _: () = assert!(GUARDED_FRAMES_MAX as i64 == COPY_PAGES);
 /// Interval of checks of an unguarded file. A new generation that is seen this early has overwritten nothing
 /// behind the position: it takes [`GUARDED_FRAMES_MAX`] frames for that.
 const CHECK_INTERVAL: Duration = Duration::from_micros(500);
