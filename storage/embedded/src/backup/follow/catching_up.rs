@@ -23,16 +23,19 @@ pub(super) struct End {
 /// Result of a step.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// The position behind the last commit, and all pages changed up to there. `None`: there was no commit in
-    /// the file yet.
+    /// The position behind the last commit, and all pages changed up to the position. `None`: the file has no
+    /// commit yet.
     Read(Option<Position>, ChangedPages),
     /// The file changed meanwhile.
     Again,
     Lost(LossReason),
 }
 
-/// Reads from `position` to `end`. `is_guarded`: a read transaction was held from the moment that the position
-/// was the last commit, or an earlier one.
+/// Reads from `position` to `end`. `is_guarded`: a guard was begun when the position or an earlier commit was
+/// the last one, and has been held since.
+///
+/// # Errors
+/// The system refuses a call.
 pub(super) fn step(
     database: &Path,
     wal: &WalFile,
@@ -85,9 +88,10 @@ fn read(wal: &WalFile, from: Position, end: End, mut changes: ChangedPages) -> i
 
 /// Reads the rest of a generation that has ended, and then the `next` one.
 ///
-/// The last transaction of the rest may be one whose commit failed: SQLite leaves its frames in the file, and
-/// counts them no longer. All in front of it are certain, since a commit continues only commits. The last one
-/// counts if the database file has all its pages: SQLite has copied every commit before it began the file anew.
+/// The commit of the last transaction in the rest may have failed: SQLite leaves the frames of a failed
+/// commit in the file uncounted. Transactions in front of the last one are certain, since the checksums of a
+/// commit continue those of a commit. The last one is confirmed by the checksums of the database file, to
+/// which SQLite has copied every commit before the restart.
 fn finish_generation(
     database: &Path,
     wal: &WalFile,

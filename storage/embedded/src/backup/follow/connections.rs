@@ -13,19 +13,25 @@ pub(super) struct Connections {
     guards: [Connection; 2],
 }
 
-/// A read transaction of one of the connections.
+/// A read transaction of one of the connections, which restricts restarts of the `-wal` file.
 ///
-/// SQLite begins the `-wal` file anew only when all its frames are in the database file and no reader needs
-/// them. A reader that found a frame that was not copied yet stops that. A reader that found all frames copied
-/// reads the database file alone, and stops any copying of later frames: the file may be begun anew once, and
-/// only at the commit that this reader has found to be the last.
+/// SQLite begins the file anew only when all frames are copied to the database file and no reader needs a
+/// frame. Two kinds of readers:
+///
+/// - Some frames were not copied when the transaction began: no restart until the transaction ends.
+/// - All frames were copied: the reader needs the database file alone, and blocks the copying of later
+///   frames. If a commit is appended behind, not all frames are copied, and no restart follows. Otherwise a
+///   restart may follow, and the new generation is never begun anew, for its first commit cannot be copied.
+///
+/// So a restart under a guard means: the guard's last commit was the last one of its generation, and only the
+/// newest generation has commits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Guard(usize);
 
 /// Frames in the `-wal` file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Frames {
-    /// Up to the last commit. Excludes a commit that failed, of which the file may have all frames.
+    /// Up to the last commit. Without a failed commit, whose frames may all be in the file.
     pub(super) committed: u32,
     /// Copied to the database file.
     pub(super) copied: u32,

@@ -1,16 +1,17 @@
-//! Follows the commits to the database of a mall that runs in another process, by its `-wal` file.
+//! Follows the commits to the database of a mall in another process, by the `-wal` file of the database.
 //!
 //! SQLite appends the pages of each commit to the `-wal` file, copies them to the database file from time to
 //! time, and begins the `-wal` file anew when all are copied: a new *generation*. A follower has a position
-//! behind a commit, and reads from there up to the last commit that SQLite counts. Frames count with the salts
-//! of their generation and the checksum that continues the frame before.
+//! behind a commit, and reads from the position up to the last commit that SQLite counts. A frame is valid
+//! with the salts of its generation and a checksum that continues the frame before.
 //!
-//! - **Guarded**: between two calls a read transaction stops the file from being begun anew, but for once and
-//!   without a commit in between. So nothing is missed.
-//! - **Awaiting a restart**: a file that is guarded all the time may grow without bound. A file with
-//!   [`GUARDED_FRAMES_MAX`] frames is left unguarded, and checked in short intervals until it was begun anew.
-//!   Then the rest of the former generation is still in the file, unless the new one has overwritten it. That is
-//!   checked after the reading: in doubt commits are [lost](Followed::Lost).
+//! - **Guarded**: between two calls a read transaction is open. Under the transaction, the file can be begun
+//!   anew once at most, with no commit between the position and the restart. So no commit is missed.
+//! - **Awaiting a restart**: under guards alone, the file of a busy mall would grow without bound. A file of
+//!   [`GUARDED_FRAMES_MAX`] frames gets no guard until it is begun anew, and is checked every
+//!   [`CHECK_INTERVAL`]. After a restart, the rest of the former generation is still in the file unless the
+//!   new generation has overwritten the rest, which is checked after the reading: then commits are
+//!   [lost](Followed::Lost).
 //!
 //! A follower writes nothing: no checkpoint, no lock of a writer.
 //!
@@ -37,14 +38,14 @@ use super::copy::explained;
 use crate::lock::DirLock;
 use crate::sqlite::COPY_PAGES;
 
-/// What is reported of a database that cannot be followed.
+/// The operation in errors.
 const NOT_FOLLOWED: &str = "cannot be followed";
-/// Frames from which on the `-wal` file is not guarded until it was begun anew: from this number on the mall's
-/// writer finishes each checkpoint, without which a busy file is never begun anew.
+/// Upper bound on frames of a guarded `-wal` file (63 MiB). From the same number on, the mall's writer
+/// finishes each checkpoint, without which a busy file is never begun anew.
 const GUARDED_FRAMES_MAX: u32 = 16_000;
 const _: () = assert!(GUARDED_FRAMES_MAX as i64 == COPY_PAGES);
-/// Interval of checks of an unguarded file. A new generation that is seen this early has overwritten nothing
-/// behind the position: it takes [`GUARDED_FRAMES_MAX`] frames for that.
+/// Interval of checks of an unguarded file. A new generation loses commits only if its first
+/// [`GUARDED_FRAMES_MAX`] frames are written within one interval.
 const CHECK_INTERVAL: Duration = Duration::from_micros(500);
 /// Longest wait for a new generation in one call.
 const RESTART_WAIT: Duration = Duration::from_secs(1);
@@ -55,28 +56,27 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(1);
 
 /// Follows the commits to the database of a mall that runs in another process.
 ///
-/// A base and the changes are made in this order: [`begin`](Self::begin),
-/// [`copy_base`](super::copy_base), then [`next`](Self::next) repeatedly. The base alone is one state of the
-/// database. The base with all changes [applied](apply) in order, of which at least one [`next`](Self::next) was
-/// called after the copying had ended, is the state at the last commit before that last call, or a later one
-/// that the call has seen. The first changes repeat pages that the base has already; they reach beyond the
-/// base, so that the sum is one state again. At the end [`finish_copy`](super::finish_copy) turns the sum into a
-/// copy for [`make_log`](super::make_log).
+/// 1. [`begin`](Self::begin), then [`copy_base`](super::copy_base). The base alone is one state of the
+///    database.
+/// 2. [`next`](Self::next) again and again, about once a second. The base with the changes of all calls
+///    [applied](apply) in order is the state of the database at the last call, from the first call that began
+///    after the copying had ended. The first changes repeat pages of the base, and reach beyond the base.
+/// 3. [`finish_copy`](super::finish_copy), after the last changes, makes the sum a copy for
+///    [`make_log`](super::make_log).
 ///
-/// The mall stops more slowly while a follower is guarded, and keeps its `-wal` file then:
-/// [`release`](Self::release) ends that at once.
-///
-/// Only while the mall serves: a start reads the files before it lets SQLite open them.
+/// Requires a mall that serves: a starting mall inspects the files before SQLite may open them. A mall that
+/// stops waits a second for a guarded follower and then keeps its `-wal` file: [release](Self::release) the
+/// follower when the mall begins to stop.
 pub struct DatabaseFollower {
     dir: PathBuf,
     database: PathBuf,
     /// `None` when released.
     connections: Option<Connections>,
-    /// Kept open when released: no new file has its inode then.
+    /// Kept open when released, so that no new file gets the inode.
     wal: WalFile,
     /// `None` before the first commit in the file.
     position: Option<Position>,
-    /// Held from the moment that `position` was the last commit, or an earlier one.
+    /// Begun when `position` or an earlier commit was the last one, and held since.
     guard: Option<Guard>,
     is_awaiting_restart: bool,
     lost: Option<LossReason>,
@@ -121,11 +121,11 @@ impl fmt::Display for LossReason {
 }
 
 impl DatabaseFollower {
-    /// Begins at the present last commit of the mall in `dir`. Returns `None` if no mall is running there: then
-    /// [`copy_database`](super::copy_database) has everything.
+    /// Begins at the present last commit of the mall in `dir`. Returns `None` if no mall is running in `dir`:
+    /// then [`copy_database`](super::copy_database) copies everything. Leaves the files of a stopped mall
+    /// alone.
     ///
-    /// # Errors
-    /// [`OpenError`]: the directory cannot be locked, or its database cannot be read.
+    /// # Errors [`OpenError`]: the directory cannot be locked, or the database cannot be read.
     pub fn begin(dir: &Path) -> Result<Option<Self>, OpenError> {
         if !is_running(dir)? {
             return Ok(None);
@@ -161,26 +161,24 @@ impl DatabaseFollower {
         Err(OpenError::Io { path: follower.database, what: NOT_FOLLOWED, source })
     }
 
-    /// Returns the pages that were changed since the last call, or since the beginning. Includes every commit
-    /// that was visible before the call.
+    /// Returns the pages changed since the last successful call, or since the beginning. Includes every
+    /// commit that was visible before the call.
     ///
-    /// Takes up to a second if [awaiting a restart](Self::is_awaiting_restart). The memory for the pages is
-    /// bounded by the size of the `-wal` file. After [`Followed::Lost`] every call returns the same.
+    /// Takes up to a second if [awaiting a restart](Self::is_awaiting_restart). Memory for the pages: at most
+    /// the size of the `-wal` file. After [`Followed::Lost`] every call returns the same loss.
     ///
-    /// # Errors
-    /// [`OpenError`]: the files cannot be read at present. Nothing is lost by that: call again.
+    /// # Errors [`OpenError`]: the files cannot be read at present. A later call returns the changes.
     #[expect(clippy::should_implement_trait, reason = "an iterator would end, and has no errors of its own")]
     pub fn next(&mut self) -> Result<Followed, OpenError> {
         if let Some(reason) = self.lost {
             return Ok(Followed::Lost(reason));
         }
         let mut changes = ChangedPages::default();
-        // Of a call that fails, pages and position are dropped together.
         let position = self.position;
-        let ended = self.follow(&mut changes);
-        match ended {
+        match self.follow(&mut changes) {
             Err(error) => {
-                // A guard since a later position is none since this one.
+                // The pages are dropped, so the position returns, and a guard of the later position is none
+                // of the former one.
                 if self.position != position {
                     self.guard = None;
                     self.connections = None;
@@ -198,21 +196,22 @@ impl DatabaseFollower {
         }
     }
 
-    /// Returns whether the `-wal` file is so long that it is not guarded. Call [`next`](Self::next) without a
-    /// pause then: a restart of the file that is seen late may cost commits.
+    /// Returns whether the `-wal` file is too long to be guarded. Then call [`next`](Self::next) without a
+    /// pause: a restart that is seen late may lose commits.
     #[must_use]
     pub fn is_awaiting_restart(&self) -> bool {
         self.is_awaiting_restart
     }
 
-    /// Gives up the guard and all connections, so that the mall stops as if there were no follower. The next
-    /// call of [`next`](Self::next) goes on if no commits were missed, which is possible while the mall runs on.
+    /// Closes all connections, so that the mall stops as without a follower. A later [`next`](Self::next)
+    /// continues if the `-wal` file still has all commits, else returns a loss.
     pub fn release(&mut self) {
         self.guard = None;
         self.connections = None;
     }
 
-    /// Reads up to the last commit, and leaves the position there. Returns a reason if commits may be missing.
+    /// Reads up to the last commit, and leaves the position there. Returns a reason if commits may be
+    /// missing.
     fn follow(&mut self, changes: &mut ChangedPages) -> Result<Option<LossReason>, OpenError> {
         if !self.wal.has_its_name().map_err(|error| unreadable(&self.database, error))? {
             return Ok(Some(LossReason::Replaced));
@@ -301,10 +300,10 @@ impl DatabaseFollower {
             .map_err(|error| unreadable(&self.database, error))
     }
 
-    /// Returns the end of the file: header and number of frames of one moment.
+    /// Returns the end of the file: header and number of frames at one moment.
     ///
-    /// A new generation counts 0 frames, then writes its header, then its frames. So a count between two equal
-    /// headers is of their generation, or 0.
+    /// A restart sets the count to 0, then writes the new header, then the first frames. So a count between
+    /// two equal headers is 0 or of that generation.
     fn end(&self, connections: &Connections) -> Result<End, OpenError> {
         let header = || self.wal.header().map_err(|error| unreadable(&self.database, error));
         loop {

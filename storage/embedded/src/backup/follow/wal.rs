@@ -59,15 +59,15 @@ impl Position {
         Self { header, frames: 0, sum: header.sum() }
     }
 
-    /// Returns the position behind so many frames, unless the last of them is of another generation.
+    /// Returns the position behind `frames` frames; `None` if the last one is of another generation.
     pub(super) fn behind(header: WalHeader, frames: u32, wal: &WalFile) -> io::Result<Option<Self>> {
         let Some(frame) = frame_header(wal, &header, frames)? else { return Ok(None) };
         let sum = sum_of(&frame);
         Ok((salts_of(&frame) == header.salts()).then_some(Self { header, frames, sum }))
     }
 
-    /// Returns whether the frame in front of the position is still the one that was read, and so are all
-    /// frames that this generation has behind: a new generation overwrites the file in order.
+    /// Returns whether the frame in front of the position is unchanged. Then the frames behind are unchanged,
+    /// too: a new generation overwrites the file in order.
     pub(super) fn is_intact(&self, wal: &WalFile) -> io::Result<bool> {
         if self.frames == 0 {
             return Ok(wal.header()? == Some(self.header));

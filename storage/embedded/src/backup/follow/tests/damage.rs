@@ -6,8 +6,8 @@ use std::process::Command;
 
 use super::*;
 
-/// Appends the frames of one more transaction to the `-wal` file, as a commit does whose sync fails: complete,
-/// and not counted by SQLite.
+/// Appends the frames of one more transaction to the `-wal` file, as a commit does whose sync fails:
+/// complete, and not counted by SQLite.
 fn fail_to_commit(site: &Site) {
     let dir = TempDir::new().unwrap();
     let len = fs::metadata(site.wal()).unwrap().len();

@@ -30,8 +30,8 @@ fn copy_equals_the_database_after_every_call_of_random_histories() {
     assert!(outcomes.pages > 0 && outcomes.restarts > 0, "{outcomes:?}");
 }
 
-/// A writer and a checkpointer that never pause, on threads of their own. Each transaction notes the number of
-/// rows and of their bytes, by which a state that is none is known.
+/// A writer and a checkpointer that never pause, on threads of their own. Each transaction notes the number
+/// of rows and of their bytes, by which a state that is none is known.
 #[test]
 fn copy_is_a_state_of_a_database_that_is_written_and_copied_without_pause() {
     let seed = env::var("MALLBOX_FOLLOWED_SEED").ok().and_then(|text| text.parse().ok());

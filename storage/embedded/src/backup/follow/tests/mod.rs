@@ -1,7 +1,7 @@
 //! Tests of following: real files, real connections, real threads and processes.
 //!
-//! No test opens `mall.sqlite` or `mall.sqlite-shm` but by SQLite: closing the file would release the locks of
-//! all connections of this process.
+//! No test opens `mall.sqlite` or `mall.sqlite-shm` but by SQLite: closing the file would release the locks
+//! of all connections of this process.
 
 mod apply;
 mod damage;
