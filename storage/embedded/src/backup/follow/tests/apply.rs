@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::*;
+use crate::backup::copy_database;
 
 #[test]
 fn copy_shrinks_and_grows_with_the_database() {
@@ -47,6 +48,20 @@ fn finished_copy_knows_no_log_and_takes_no_changes() {
 }
 
 #[test]
+fn copy_of_the_database_alone_is_finished() {
+    let site = Site::make();
+    site.writer.execute_batch("INSERT INTO meta VALUES ('starts', '7')").unwrap();
+    let to = site.path().join("copy");
+    copy_database(site.path(), &to, |_| {}).unwrap();
+    assert_eq!(fs::read(&to).unwrap()[18..20], [1, 1]);
+    let starts: i64 = Connection::open(&to)
+        .unwrap()
+        .query_row("SELECT count(*) FROM meta WHERE name = 'starts'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(starts, 0);
+}
+
+#[test]
 fn repeated_application_changes_nothing() {
     let site = Site::make();
     let mut copy = site.follow();
@@ -64,6 +79,7 @@ fn changes_that_are_none_of_the_copy_leave_the_copy_as_it_is() {
     let page = |number, bytes| BTreeMap::from([(number, vec![7; bytes])]);
     let cases = [
         (512, 9, page(1, 512)),
+        (512, 9, BTreeMap::new()),
         (4_096, 9, page(0, 4_096)),
         (4_096, 9, page(10, 4_096)),
         (4_096, 9, page(2, 4_095)),

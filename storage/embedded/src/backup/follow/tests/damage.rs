@@ -101,8 +101,13 @@ fn unreadable_commit_is_a_loss() {
     let mut copy = site.follow();
     site.commit(20_000);
     let end = fs::metadata(site.wal()).unwrap().len();
-    File::options().write(true).open(site.wal()).unwrap().write_all_at(b"flipped", end - 5_000).unwrap();
+    let wal = File::options().read(true).write(true).open(site.wal()).unwrap();
+    let mut bytes = [0; 7];
+    wal.read_exact_at(&mut bytes, end - 5_000).unwrap();
+    wal.write_all_at(b"flipped", end - 5_000).unwrap();
     assert_eq!(copy.next(), Err(LossReason::Unreadable));
+    wal.write_all_at(&bytes, end - 5_000).unwrap();
+    assert_eq!(copy.next(), Err(LossReason::Unreadable), "a loss is final");
 }
 
 #[test]

