@@ -59,6 +59,16 @@ pub(crate) struct ChecksumFile {
     is_synced: bool,
 }
 
+/// Returns the checksums in the file beside `database`, which a mall may be writing: of each page as of the
+/// last checkpoint that ended, 0 where none is known. Page 1 comes first. Without a whole file there are
+/// none.
+///
+/// # Errors The system refuses a call.
+pub fn stored_checksums(database: &Path) -> io::Result<Vec<u64>> {
+    let contents = read(database)?;
+    Ok(if contents.state == FileState::Whole { contents.sums } else { Vec::new() })
+}
+
 /// Reads the file beside `database`.
 pub(crate) fn read(database: &Path) -> io::Result<Contents> {
     let nothing = |state| Contents { state, page_size: None, sums: Vec::new() };

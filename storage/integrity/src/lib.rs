@@ -6,7 +6,8 @@
 //! - [`PageChecksums`]: a checksum of 64 bits of each page of the database, in a file of their own. Checked
 //!   by a [VFS](vfs_name) whenever SQLite reads a page, and by [`PageChecksums::scan`].
 //! - [`Witness`]: the last commit that was durable, in a file of its own.
-//! - [`inspect`]: reads a `-wal` file before SQLite does, and tells damage from a torn end.
+//! - [`inspect`]: reads a `-wal` file before SQLite does, and tells damage from a torn end. The format of the
+//!   file is in [`wal_frames`].
 //!
 //! One flipped bit is repaired: only one position explains a wrong checksum of 64 bits.
 //!
@@ -19,11 +20,11 @@ mod page_checksums;
 #[expect(unsafe_code, reason = "SQLite calls a file system through pointers")]
 mod vfs;
 mod wal_file;
-mod wal_frames;
+pub mod wal_frames;
 mod wal_repair;
 mod witness;
 
-pub use checksum_file::FileState;
+pub use checksum_file::{FileState, stored_checksums};
 pub use findings::Findings;
 pub use page_checksums::{Opened, PageChecksums, Scan, page_checksum};
 pub use vfs::{register, vfs_name};

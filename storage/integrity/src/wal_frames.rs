@@ -1,4 +1,6 @@
 //! The format of SQLite's `-wal` file: <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>.
+//!
+//! A file is a header and frames, numbered from 1. A frame is [`FRAME_HEADER`] bytes and a page.
 
 use std::fs::File;
 use std::io;
@@ -6,8 +8,10 @@ use std::os::unix::fs::FileExt as _;
 
 use crate::bits::be32;
 
-pub(crate) const HEADER: usize = 32;
-pub(crate) const FRAME_HEADER: usize = 24;
+/// Length of the header in bytes.
+pub const HEADER: usize = 32;
+/// Length of a frame without its page, in bytes.
+pub const FRAME_HEADER: usize = 24;
 /// Bytes of a frame's header in front of the salts; the checksum covers these and the page.
 const SUMMED: usize = 8;
 
@@ -15,17 +19,18 @@ const SUMMED: usize = 8;
 const VERSION: u32 = 3_007_000;
 
 /// A running checksum: each frame continues the one before, the first frame that of the header.
-pub(crate) type Sum = (u32, u32);
+pub type Sum = (u32, u32);
 
 /// A valid header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct WalHeader {
+pub struct WalHeader {
     pub(crate) bytes: [u8; HEADER],
 }
 
 impl WalHeader {
     /// Returns the header if its checksum is right.
-    pub(crate) fn parse(bytes: &[u8; HEADER]) -> Option<Self> {
+    #[must_use]
+    pub fn parse(bytes: &[u8; HEADER]) -> Option<Self> {
         let header = Self { bytes: *bytes };
         let is_valid = be32(bytes, 0) & !1 == 0x377F_0682
             && be32(bytes, 4) == VERSION
@@ -40,34 +45,46 @@ impl WalHeader {
         be32(&self.bytes, 0) & 1 == 1
     }
 
-    pub(crate) fn page_size(&self) -> usize {
+    /// Returns the size of a page in bytes.
+    #[must_use]
+    pub fn page_size(&self) -> usize {
         be32(&self.bytes, 8) as usize
     }
 
-    /// Number of times that the file was begun anew.
-    pub(crate) fn sequence(&self) -> u32 {
+    /// Returns the number of times that the file was begun anew.
+    #[must_use]
+    pub fn sequence(&self) -> u32 {
         be32(&self.bytes, 12)
     }
 
-    /// Two numbers that each frame repeats: the first grows by one with each new beginning, the second is
-    /// random.
-    pub(crate) fn salts(&self) -> &[u8] {
+    /// Returns the two numbers that each frame repeats: the first grows by one with each new beginning, the
+    /// second is random.
+    #[must_use]
+    pub fn salts(&self) -> &[u8] {
         &self.bytes[16..24]
     }
 
-    pub(crate) fn first_salt(&self) -> u32 {
+    /// Returns the number that grows by one with each new beginning.
+    #[must_use]
+    pub fn first_salt(&self) -> u32 {
         be32(&self.bytes, 16)
     }
 
-    pub(crate) fn sum(&self) -> Sum {
+    /// Returns the checksum that the first frame continues.
+    #[must_use]
+    pub fn sum(&self) -> Sum {
         (be32(&self.bytes, 24), be32(&self.bytes, 28))
     }
 
-    pub(crate) fn frame_len(&self) -> usize {
+    /// Returns the length of a frame with its page, in bytes.
+    #[must_use]
+    pub fn frame_len(&self) -> usize {
         FRAME_HEADER + self.page_size()
     }
 
-    pub(crate) fn offset(&self, frame: u32) -> u64 {
+    /// Returns the place of a frame in the file. The number of a frame is at least 1.
+    #[must_use]
+    pub fn offset(&self, frame: u32) -> u64 {
         HEADER as u64 + u64::from(frame - 1) * self.frame_len() as u64
     }
 
@@ -90,34 +107,50 @@ impl WalHeader {
     }
 
     /// Returns whether a frame is of this beginning of the file, and continues `from`.
-    pub(crate) fn is_next(&self, from: Sum, frame: &[u8]) -> bool {
+    #[must_use]
+    pub fn is_next(&self, from: Sum, frame: &[u8]) -> bool {
         salts_of(frame) == self.salts()
             && page_of(frame) > 0
             && self.sum_of_frame(from, frame) == sum_of(frame)
     }
 }
 
-/// Number of the page in a frame; 0 in no valid one.
-pub(crate) fn page_of(frame: &[u8]) -> u32 {
+/// Returns the number of the page in a frame; 0 in no valid one.
+#[must_use]
+pub fn page_of(frame: &[u8]) -> u32 {
     be32(frame, 0)
 }
 
 /// Returns whether a frame is the last one of a transaction.
-pub(crate) fn is_commit(frame: &[u8]) -> bool {
-    be32(frame, 4) > 0
+#[must_use]
+pub fn is_commit(frame: &[u8]) -> bool {
+    database_pages(frame) > 0
 }
 
-pub(crate) fn salts_of(frame: &[u8]) -> &[u8] {
+/// Returns the size of the database in pages after the transaction that ends with a frame; 0 in any other
+/// frame.
+#[must_use]
+pub fn database_pages(frame: &[u8]) -> u32 {
+    be32(frame, 4)
+}
+
+/// Returns the salts in a frame.
+#[must_use]
+pub fn salts_of(frame: &[u8]) -> &[u8] {
     &frame[8..16]
 }
 
-/// The checksum stored in a frame.
-pub(crate) fn sum_of(frame: &[u8]) -> Sum {
+/// Returns the checksum stored in a frame.
+#[must_use]
+pub fn sum_of(frame: &[u8]) -> Sum {
     (be32(frame, 16), be32(frame, 20))
 }
 
 /// Reads as many bytes as `buffer` has. Returns false if the file ends before.
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<bool> {
+///
+/// # Errors
+/// The system refuses a call.
+pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<bool> {
     match file.read_exact_at(buffer, offset) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
         read => read.map(|()| true),

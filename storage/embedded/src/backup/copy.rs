@@ -15,6 +15,9 @@ use crate::lock::DirLock;
 use crate::sqlite::forget_log;
 use crate::upkeep::STOP;
 
+/// What is reported of a file that cannot be copied.
+const NOT_COPIED: &str = "cannot be copied";
+
 /// Pages copied at once. Between two steps the progress is reported.
 const PAGES_PER_STEP: std::ffi::c_int = 1_024;
 
@@ -41,6 +44,19 @@ pub struct CopiedPages {
 /// # Errors
 /// [`OpenError`]: the database cannot be read, or the copy cannot be written.
 pub fn copy_database(dir: &Path, to: &Path, progress: impl FnMut(CopiedPages)) -> Result<(), OpenError> {
+    copy_base(dir, to, progress)?;
+    finish_copy(to)
+}
+
+/// Copies the database as [`copy_database`] does, with every page as in the mall: a base for
+/// [`apply`](super::apply). [`finish_copy`] makes the copy one of a stopped mall, after the last changes.
+///
+/// Page 1 of the copy has its own values in fields that mean nothing beyond the file: the change counter, the
+/// number of the schema, the version of SQLite.
+///
+/// # Errors
+/// [`OpenError`]: the database cannot be read, or the copy cannot be written.
+pub fn copy_base(dir: &Path, to: &Path, progress: impl FnMut(CopiedPages)) -> Result<(), OpenError> {
     let path = dir.join("mall.sqlite");
     // A stopped mall must not start in the middle, and nothing may change beside its database: the next start
     // would take that for the work of another program.
@@ -53,12 +69,21 @@ pub fn copy_database(dir: &Path, to: &Path, progress: impl FnMut(CopiedPages)) -
         let detail = "the mall was not stopped cleanly; start and stop it, then copy it again".to_owned();
         return Err(OpenError::NotOurs { path: dir.to_owned(), detail });
     }
-    let from = source(&path, lock.is_some()).map_err(|error| explained(&path, error))?;
-    copy(&from, to, progress).map_err(|error| explained(to, error))
+    let from = source(&path, lock.is_some()).map_err(|error| explained(&path, NOT_COPIED, error))?;
+    copy(&from, to, progress).map_err(|error| explained(to, NOT_COPIED, error))
+}
+
+/// Makes a [base](copy_base) with all its changes a copy as of [`copy_database`]: without an order log, and
+/// without a `-wal` file. Writes and syncs the file. A copy that is finished takes no further changes.
+///
+/// # Errors
+/// [`OpenError`]: the copy cannot be read or written.
+pub fn finish_copy(copy: &Path) -> Result<(), OpenError> {
+    finish(copy).map_err(|error| explained(copy, "cannot be finished as a copy", error))
 }
 
 /// Opens the database for reading. Of a stopped mall, nothing beside the file is read or made.
-fn source(path: &Path, is_stopped: bool) -> rusqlite::Result<Connection> {
+pub(super) fn source(path: &Path, is_stopped: bool) -> rusqlite::Result<Connection> {
     let path = path.as_os_str().as_encoded_bytes().iter();
     let escaped: String = path
         .map(|byte| match byte {
@@ -79,8 +104,8 @@ fn source(path: &Path, is_stopped: bool) -> rusqlite::Result<Connection> {
     Ok(from)
 }
 
-/// Names the file that could not be read or written.
-fn explained(path: &Path, error: rusqlite::Error) -> OpenError {
+/// Names the file that could not be read or written, and `what` failed.
+pub(super) fn explained(path: &Path, what: &'static str, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -88,9 +113,9 @@ fn explained(path: &Path, error: rusqlite::Error) -> OpenError {
         }
         Some(ErrorCode::DiskFull) => {
             let source = io::Error::new(io::ErrorKind::StorageFull, error);
-            OpenError::Io { path, what: "cannot be copied", source }
+            OpenError::Io { path, what, source }
         }
-        _ => OpenError::Io { path, what: "cannot be copied", source: io::Error::other(error) },
+        _ => OpenError::Io { path, what, source: io::Error::other(error) },
     }
 }
 
@@ -117,6 +142,13 @@ fn copy(from: &Connection, to: &Path, mut progress: impl FnMut(CopiedPages)) -> 
             }
         }
     }
+    copy.close().map_err(|(_, error)| error)
+}
+
+fn finish(path: &Path) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let copy = Connection::open_with_flags(path, flags)?;
+    copy.pragma_update(None, "locking_mode", "exclusive")?;
     // A file of its own, with nothing beside it.
     copy.pragma_update(None, "journal_mode", "delete")?;
     forget_log(&copy, &[LOG_ID, STOP])?;

@@ -15,7 +15,7 @@ use super::commit_witness::WitnessSync;
 /// Number of uncopied WAL pages of 4 KiB that triggers a checkpoint (64 MiB): sixteen times SQLite's
 /// default, since a page changed by many commits is then copied once (MEASURED: 76,000 rows/s instead of
 /// 25,000).
-const COPY_PAGES: i64 = 16_000;
+pub(crate) const COPY_PAGES: i64 = 16_000;
 /// Maximum age of uncopied pages. Younger pages may stay in the WAL, where a restart reads them.
 const COPY_AFTER: Duration = Duration::from_secs(5);
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);

@@ -89,6 +89,7 @@ mod writer;
 pub(crate) use archive::EmbeddedArchive;
 pub(crate) use attempts::EmbeddedAttempts;
 pub(crate) use audit::EmbeddedAudit;
+pub(crate) use checkpoint::COPY_PAGES;
 pub(crate) use claim_batches::EmbeddedClaimBatches;
 pub(crate) use claim_gateways::EmbeddedClaimGateways;
 pub(crate) use comments::EmbeddedComments;
