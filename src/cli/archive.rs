@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::control_calls;
 use super::messages::{CommandFailure, UsageError};
-use super::output::print;
+use super::output::{print, size_text};
 use crate::config::PlaceConfig;
 use crate::language::{Language, sentence};
 
@@ -117,7 +117,7 @@ impl Totals {
 
     fn text(&self, before: &str, l: Language) -> String {
         let Self { days, lines, removed, .. } = self;
-        let (text, file) = (size(self.text_bytes), size(self.bytes));
+        let (text, file) = (size_text(self.text_bytes), size_text(self.bytes));
         if *days == 0 && *removed == 0 {
             return sentence!(
                 l,
@@ -138,7 +138,7 @@ impl Totals {
 
 fn progress(day: &Value, l: Language) -> String {
     let (name, lines, removed) = (text(day, "day"), number(day, "lines"), number(day, "removed"));
-    let (plain, file) = (size(number(day, "textBytes")), size(number(day, "bytes")));
+    let (plain, file) = (size_text(number(day, "textBytes")), size_text(number(day, "bytes")));
     if day["isNew"] == true {
         sentence!(
             l,
@@ -181,7 +181,7 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
 }
 
 fn entry(day: &Value, l: Language) -> String {
-    let (file, lines, bytes) = (text(day, "file"), number(day, "lines"), size(number(day, "bytes")));
+    let (file, lines, bytes) = (text(day, "file"), number(day, "lines"), size_text(number(day, "bytes")));
     let (time, sha256) = (text(day, "time"), text(day, "sha256"));
     sentence!(
         l,
@@ -217,12 +217,4 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 
 fn number(value: &Value, name: &str) -> u64 {
     value[name].as_u64().unwrap_or_default()
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..10_000 => format!("{bytes} B"),
-        10_000..10_000_000 => format!("{} KiB", bytes >> 10),
-        _ => format!("{} MiB", bytes >> 20),
-    }
 }

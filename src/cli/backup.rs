@@ -1,9 +1,10 @@
 //! `mallbox backup`: writes a mall in a directory to a file, and tries the file out.
 
-mod naming;
+pub(super) mod naming;
 mod plain_files;
 mod repeated;
 mod room;
+mod stream;
 mod take;
 
 use std::path::PathBuf;
@@ -11,7 +12,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use self::take::{Protection, Target};
+use self::stream::Schedule;
+use self::take::{Form, Protection, Target};
 use super::messages::{BackupMisuse, UsageError};
 use super::{key_files, mall_directory};
 use crate::backup::keys::{self, KeyKind};
@@ -44,6 +46,10 @@ pub(super) struct Backup {
     /// the private keys can restore it.
     #[arg(long, value_name = "KEY|FILE")]
     encrypt: Vec<String>,
+    /// Adds each second what has changed to a file beside the backup, so that the mall can be restored as it
+    /// was at any second. A new backup begins with --every; default: each day.
+    #[arg(long)]
+    stream: bool,
     /// Signs the backup with the private key in this file.
     #[arg(long, value_name = "FILE")]
     sign: Option<PathBuf>,
@@ -69,14 +75,21 @@ pub(super) fn run(backup: &Backup, l: Language) -> anyhow::Result<bool> {
     }
     let protection = backup.protection()?;
     let target = Target { mall: &backup.mall, dir, scratch: backup.scratch.as_deref(), protection, l };
+    if backup.stream {
+        if !backup.to.is_dir() {
+            return Err(UsageError::Backup(BackupMisuse::StreamInFile(backup.to.clone())).into());
+        }
+        let every = backup.every.unwrap_or(Duration::from_secs(config::DAY_S));
+        stream::run(&target, &backup.to, Schedule { every, keep: backup.keep.as_ref() });
+    }
     match (backup.every, &backup.keep) {
         (Some(every), keep) => repeated::run(&target, &backup.to, every, keep.as_ref()).map(|()| true),
         (None, Some(_)) if !backup.to.is_dir() => {
             Err(UsageError::Backup(BackupMisuse::KeepInFile(backup.to.clone())).into())
         }
         (None, keep) => {
-            let taken = target.take(&backup.to)?;
-            keep.as_ref().inspect(|keep| repeated::remove_superfluous(&backup.to, keep, taken, l));
+            let taken = target.take(&backup.to, Form::Whole)?;
+            keep.as_ref().inspect(|keep| repeated::remove_superfluous(&backup.to, keep, &taken, l));
             Ok(taken.balances)
         }
     }

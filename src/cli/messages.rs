@@ -72,6 +72,8 @@ pub(super) enum CommandFailure {
     DamagedPages(u64),
     /// Nothing of the backup was restored.
     NotRestored(PathBuf),
+    /// A stream is damaged; the time of the last point before.
+    DamagedStream(PathBuf, Option<String>),
     /// Nothing of the dump was imported.
     NotImported(PathBuf),
     /// Clean-up after a failed import failed.
@@ -188,6 +190,23 @@ impl CommandFailure {
             Self::NotRestored(file) => {
                 let file = file.display();
                 sentence!(l, "{file}：没有恢复任何内容", "{file}: nothing was restored")
+            }
+            Self::DamagedStream(file, reached) => {
+                let file = file.display();
+                match reached {
+                    None => sentence!(
+                        l,
+                        "{file}从第一个时间点起就无法读取，没有恢复任何内容；不加--at可恢复备份本身",
+                        "{file} is unreadable from its first point on, and nothing was restored; without --at the \
+                         backup itself is restored"
+                    ),
+                    Some(reached) => sentence!(
+                        l,
+                        "{file}在{reached}之后无法读取，没有恢复任何内容；加上--at {reached}可恢复到那里",
+                        "{file} is unreadable after {reached}, and nothing was restored; pass --at {reached} to restore \
+                         up to there"
+                    ),
+                }
             }
             Self::NotImported(file) => {
                 let file = file.display();

@@ -18,3 +18,14 @@ pub(super) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
+
+/// Returns a size in words, such as `12.3 MiB`.
+pub(super) fn size_text(bytes: u64) -> String {
+    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
+    match bytes {
+        0..0x400 => format!("{bytes} B"),
+        0x400..0x10_0000 => format!("{} KiB", tenths(1 << 10)),
+        0x10_0000..0x4000_0000 => format!("{} MiB", tenths(1 << 20)),
+        _ => format!("{} GiB", tenths(1 << 30)),
+    }
+}

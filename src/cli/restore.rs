@@ -1,16 +1,24 @@
-//! `mallbox restore`: makes a mall of a backup.
+//! `mallbox restore`: makes a mall of a backup, or of a backup and its stream.
 
+mod points;
+
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
-use mallbox_storage_embedded::backup::{Exchange, make_log};
+use jiff::Timestamp;
+use mallbox_storage_embedded::backup::{Exchange, finish_copy, make_log};
 
+use self::points::{Applied, apply_points};
+use super::backup::naming::{stream_of, time_in};
 use super::key_files;
-use super::messages::CommandFailure;
-use super::output::print;
+use super::messages::{BackupMisuse, CommandFailure, UsageError};
+use super::output::{print, warn};
 use super::progress::Progress;
 use super::running_mall::{block_on, check_dir, mark_as_demo};
 use super::verify::{CheckedLedger, check_directory};
+use crate::backup::DATABASE;
 use crate::backup::keys::{self, KeyKind};
 use crate::backup::manifest::Header;
 use crate::backup::reader::{Credentials, Unpacked, unpack};
@@ -20,8 +28,9 @@ use crate::mall::operator::backups::{INCARNATION, RENEWED_SECRETS, RESTORED_FROM
 /// The flags of `restore`.
 #[derive(Args)]
 pub(super) struct Restore {
-    /// The backup, written by mallbox backup.
-    #[arg(value_name = "FILE")]
+    /// The backup, written by mallbox backup; or the directory of backups, of which the newest fitting one is
+    /// taken, with its stream.
+    #[arg(value_name = "FILE|DIR")]
     from: PathBuf,
     /// The directory of the mall: a new one, an empty one, or that of a stopped mall, which is set aside
     /// inside.
@@ -31,6 +40,10 @@ pub(super) struct Restore {
     /// has the backup has them too.
     #[arg(long)]
     keep_keys: bool,
+    /// Restores the mall as it was at an instant, such as 2026-11-30T12:00:00Z, from a backup before and its
+    /// stream; or as it was last, with latest.
+    #[arg(long, value_name = "INSTANT|latest")]
+    at: Option<Until>,
     /// The private key of age that decrypts an encrypted backup. May be repeated.
     #[arg(long, value_name = "FILE")]
     key: Vec<PathBuf>,
@@ -45,10 +58,11 @@ pub(super) struct Restore {
 /// One sentence for the user of the command line. The directory is unchanged then, unless the system refuses
 /// to move files in it: the next start goes on with that.
 pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
-    let Restore { from, dir, keep_keys, .. } = restore;
+    let Restore { dir, keep_keys, .. } = restore;
     let credentials = restore.credentials()?;
+    let (from, until) = restore.source()?;
     check_dir(dir)?;
-    let length = std::fs::metadata(from);
+    let length = fs::metadata(&from);
     let length = length.map_err(|error| CommandFailure::CannotRead(from.clone()).with_cause(error))?.len();
     let exchange = Exchange::begin(dir)?;
     let mut progress = Progress::new(length);
@@ -57,10 +71,10 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
         let line = || sentence!(l, "恢复：已读{mib} MiB", "restore: {mib} MiB read");
         progress.show(read, || sentence!(l, "解开", "unpacking"), line);
     };
-    let source = Source { file: from, credentials: &credentials };
+    let source = Source { file: &from, credentials: &credentials, until };
     let made = make_mall(source, exchange.new_mall(), *keep_keys, show, l);
     progress.end();
-    let (header, checked) = match made {
+    let Made { header, checked, applied } = match made {
         Ok(made) => made,
         Err(error) => {
             exchange.give_up();
@@ -75,12 +89,17 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
             "the backup is signed with key {signer}; pass --signed-by to make sure that it is yours\n"
         ));
     }
-    let (path, when, claims) = (dir.display(), &header.taken, header.claims);
+    let path = dir.display();
+    let (when, claims) = match &applied.last {
+        Some((taken, claims)) => (taken, claims.len() as u64),
+        None => (&header.taken, header.claims),
+    };
     print(&sentence!(
         l,
         "{path}：已恢复到{when}的状态，其中有{claims}条待处理的抢购\n",
         "{path}: restored to the state of {when}, with {claims} pending claims\n"
     ));
+    report_stream(&from, until, &applied, l);
     if let Some(former) = former {
         let former = former.display();
         print(&sentence!(
@@ -112,6 +131,47 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
     Ok(checked.balances)
 }
 
+/// Reports what of a stream is not in the restored mall.
+fn report_stream(backup: &Path, until: Option<Until>, applied: &Applied, l: Language) {
+    let stream = stream_of(backup);
+    let (shown, bytes) = (stream.display(), applied.torn_bytes);
+    if until.is_none() && stream.exists() {
+        print(&sentence!(
+            l,
+            "{shown}里还有此后的改动；加上--at latest或--at 时刻，可一并恢复\n",
+            "{shown} has what changed afterwards; pass --at latest, or --at INSTANT, to restore that too\n"
+        ));
+    }
+    if bytes > 0 {
+        warn(&sentence!(
+            l,
+            "{shown}末尾的{bytes}字节不是完整的时间点，没有恢复",
+            "the last {bytes} bytes of {shown} are no whole point, and were not restored"
+        ));
+    }
+}
+
+/// How far a stream is restored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Until {
+    /// To its end.
+    Latest,
+    /// To the last point at or before this instant.
+    Instant(Timestamp),
+}
+
+impl FromStr for Until {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "latest" {
+            return Ok(Self::Latest);
+        }
+        let instant = text.parse().map(Self::Instant);
+        instant.map_err(|_| "expected an instant with its time zone, such as 2026-11-30T12:00:00Z, or latest")
+    }
+}
+
 impl Restore {
     /// Reads the keys.
     fn credentials(&self) -> anyhow::Result<Credentials> {
@@ -125,6 +185,35 @@ impl Restore {
             .transpose()?;
         Ok(Credentials { identities, signer })
     }
+
+    /// Returns the backup, and how far its stream is restored; `None` if it is not.
+    fn source(&self) -> anyhow::Result<(PathBuf, Option<Until>)> {
+        if !self.from.is_dir() {
+            return Ok((self.from.clone(), self.at));
+        }
+        let until = self.at.unwrap_or(Until::Latest);
+        let cannot_read = |error| CommandFailure::CannotRead(self.from.clone()).with_cause(error);
+        let mut newest = None;
+        for entry in fs::read_dir(&self.from).map_err(cannot_read)? {
+            let name = entry.map_err(cannot_read)?.file_name();
+            let Some(taken) = time_in(&name.to_string_lossy()) else { continue };
+            let is_before = match until {
+                Until::Latest => true,
+                Until::Instant(until) => taken <= until,
+            };
+            if is_before && newest.as_ref().is_none_or(|(newest, _)| *newest < taken) {
+                newest = Some((taken, name));
+            }
+        }
+        let Some((_, name)) = newest else {
+            let instant = match until {
+                Until::Latest => None,
+                Until::Instant(until) => Some(until.to_string()),
+            };
+            return Err(UsageError::Backup(BackupMisuse::NoBackup(self.from.clone(), instant)).into());
+        };
+        Ok((self.from.join(name), Some(until)))
+    }
 }
 
 /// A backup, and what opens it.
@@ -132,26 +221,47 @@ impl Restore {
 pub(super) struct Source<'a> {
     pub(super) file: &'a Path,
     pub(super) credentials: &'a Credentials,
+    /// How far the stream beside the backup is restored; `None` if it is not.
+    pub(super) until: Option<Until>,
 }
 
-/// Unpacks a backup into an empty directory, makes a mall of it, and checks its ledger. The mall has an order
-/// log with the pending claims, no sessions, and a new incarnation.
+/// A mall made of a backup.
+pub(super) struct Made {
+    header: Header,
+    pub(super) checked: CheckedLedger,
+    applied: Applied,
+}
+
+/// Unpacks a backup into an empty directory, adds its stream if wanted, makes a mall of it, and checks its
+/// ledger. The mall has an order log with the pending claims, no sessions, and a new incarnation.
 pub(super) fn make_mall(
     from: Source<'_>,
     dir: &Path,
     keep_keys: bool,
     progress: impl FnMut(u64),
     l: Language,
-) -> anyhow::Result<(Header, CheckedLedger)> {
+) -> anyhow::Result<Made> {
     let not_restored = |error| CommandFailure::NotRestored(from.file.to_owned()).with_cause(error);
-    let Unpacked { header, claims } =
+    let Unpacked { header, mut claims } =
         unpack(from.file, dir, from.credentials, progress).map_err(not_restored)?;
+    let mut applied = Applied::default();
+    let mut taken = header.taken.clone();
+    if header.is_base {
+        if let Some(until) = from.until {
+            applied = apply_points(from, dir, until, |_| {})?;
+        }
+        finish_copy(&dir.join(DATABASE))?;
+    }
+    if let Some((of_point, pending)) = &applied.last {
+        taken.clone_from(of_point);
+        claims.clone_from(pending);
+    }
     if header.is_demo {
         mark_as_demo(dir)?;
     }
     let forgotten = if keep_keys { &[][..] } else { RENEWED_SECRETS };
     let incarnation = format!("{:016x}", rand::random::<u64>());
-    let settings = vec![(INCARNATION, incarnation), (RESTORED_FROM, header.taken.clone())];
+    let settings = vec![(INCARNATION, incarnation), (RESTORED_FROM, taken)];
     block_on(async { Ok(make_log(dir, claims, forgotten, settings).await?) })?;
-    Ok((header, check_directory(dir, l)?))
+    Ok(Made { header, checked: check_directory(dir, l)?, applied })
 }

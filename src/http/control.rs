@@ -205,6 +205,18 @@ pub struct ControlCall<'a> {
     pub body: &'a str,
 }
 
+/// Returns whether a mall in `dir` accepts calls, or was killed while it did. A mall that begins to stop
+/// accepts none.
+#[must_use]
+pub fn is_listening(dir: &Path) -> bool {
+    socket_of(dir).exists()
+}
+
+fn socket_of(dir: &Path) -> PathBuf {
+    let pointed = std::fs::read_to_string(dir.join("control")).ok();
+    pointed.map_or_else(|| dir.join("control.sock"), PathBuf::from)
+}
+
 /// Sends a request to the mall running on `dir`. Blocks. Returns `None` if no mall can be reached there.
 ///
 /// # Errors
@@ -212,9 +224,7 @@ pub struct ControlCall<'a> {
 pub fn request_running(dir: &Path, call: ControlCall<'_>, l: Language) -> anyhow::Result<Option<Value>> {
     /// Verification of a large mall takes minutes.
     const CLOSE_TIMEOUT: Duration = Duration::from_secs(600);
-    let pointed = std::fs::read_to_string(dir.join("control")).ok();
-    let socket = pointed.map_or_else(|| dir.join("control.sock"), PathBuf::from);
-    let Ok(mut stream) = UnixStream::connect(socket) else { return Ok(None) };
+    let Ok(mut stream) = UnixStream::connect(socket_of(dir)) else { return Ok(None) };
     stream.set_read_timeout(Some(CLOSE_TIMEOUT))?;
     let (ControlCall { method, path, body }, language) = (call, l.tag());
     let (length, host) = (body.len(), "host: mall\r\nconnection: close");

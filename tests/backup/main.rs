@@ -12,6 +12,7 @@ mod mishaps;
 #[expect(clippy::unwrap_used, reason = "a command that cannot be run fails the test")]
 mod process;
 mod site;
+mod stream;
 mod upgrades;
 
 use std::fs;

@@ -153,6 +153,11 @@ pub struct Crowd {
 
 impl Crowd {
     pub fn start(address: SocketAddr, mall: &Mall, sale: VoucherId) -> Self {
+        Self::start_slowly(address, mall, sale, Duration::ZERO)
+    }
+
+    /// Starts buyers who pause after each claim.
+    pub fn start_slowly(address: SocketAddr, mall: &Mall, sale: VoucherId, pause: Duration) -> Self {
         let (acknowledged, stop) = (Arc::<Mutex<Vec<OrderId>>>::default(), Arc::<AtomicBool>::default());
         let buyers = (0..BUYERS).map(|buyer| {
             let (mall, acknowledged, stop) = (mall.clone(), Arc::clone(&acknowledged), Arc::clone(&stop));
@@ -167,6 +172,7 @@ impl Crowd {
                     let order = answer["dataText"].as_str().and_then(|id| id.parse().ok());
                     let order = order.with_context(|| format!("a claim was refused: {answer}"))?;
                     acknowledged.lock().push(OrderId::new(order));
+                    std::thread::sleep(pause);
                 }
                 Ok(())
             })

@@ -2,29 +2,39 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
+/// Ending of the names of backups.
+const BACKUP: &str = ".mallbox-backup";
 /// Ending of the names of encrypted files, as age has it.
 const ENCRYPTED: &str = ".age";
 
 /// Returns the name of a backup taken at an instant.
 pub(super) fn file_name(taken: Timestamp, is_encrypted: bool) -> String {
     let ending = if is_encrypted { ENCRYPTED } else { "" };
-    format!("{}.mallbox-backup{ending}", taken.strftime("mallbox-%Y%m%dT%H%M%SZ"))
+    format!("{}{BACKUP}{ending}", taken.strftime("mallbox-%Y%m%dT%H%M%SZ"))
 }
 
 /// Returns the instant in the name of a backup; `None` for any other file.
-pub(super) fn time_in(name: &str) -> Option<Timestamp> {
+pub(in crate::cli) fn time_in(name: &str) -> Option<Timestamp> {
     let is_encrypted = name.ends_with(ENCRYPTED);
     let time = name.strip_suffix(ENCRYPTED).unwrap_or(name);
-    let time = time.strip_suffix(".mallbox-backup")?.strip_prefix("mallbox-")?;
+    let time = time.strip_suffix(BACKUP)?.strip_prefix("mallbox-")?;
     let at = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", time).ok()?;
     let at = at.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
     (file_name(at, is_encrypted) == name).then_some(at)
+}
+
+/// Returns the stream behind a backup: `NAME.mallbox-stream` beside it.
+pub(in crate::cli) fn stream_of(backup: &Path) -> PathBuf {
+    let name = backup.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(ENCRYPTED).unwrap_or(&name);
+    let name = name.strip_suffix(BACKUP).unwrap_or(name);
+    backup.with_file_name(format!("{name}.mallbox-stream"))
 }
 
 /// Gives a complete file its name. An existing file stays.
@@ -57,6 +67,12 @@ mod tests {
         for is_encrypted in [false, true] {
             assert_eq!(time_in(&file_name(at, is_encrypted)), Some(at));
         }
+        for name in ["mallbox-20261130T021500Z.mallbox-backup", "mallbox-20261130T021500Z.mallbox-backup.age"]
+        {
+            let stream = Path::new("/mnt/mallbox-20261130T021500Z.mallbox-stream");
+            assert_eq!(stream_of(&Path::new("/mnt").join(name)), stream);
+        }
+        assert_eq!(stream_of(Path::new("mine")), Path::new("mine.mallbox-stream"));
         let part = "mallbox-20261130T021500Z.mallbox-backup.part";
         for other in [part, "mallbox-20261130T021500Z.age", "mallbox-x.mallbox-backup", "mall.sqlite"] {
             assert_eq!(time_in(other), None, "{other}");

@@ -7,8 +7,9 @@ use std::{fs, io, thread};
 
 use jiff::Timestamp;
 
+use super::naming::stream_of;
 use super::naming::time_in;
-use super::take::{Taken, Target};
+use super::take::{Form, Taken, Target};
 use crate::backup::retention::Retention;
 use crate::cli::messages::{CommandFailure, render_error};
 use crate::cli::output::{print, warn};
@@ -43,9 +44,9 @@ pub(super) fn run(
             continue;
         }
         is_away = false;
-        let pause = match target.take(to) {
+        let pause = match target.take(to, Form::Whole) {
             Ok(taken) => {
-                keep.inspect(|keep| remove_superfluous(to, keep, taken, l));
+                keep.inspect(|keep| remove_superfluous(to, keep, &taken, l));
                 every.saturating_sub(began.elapsed())
             }
             Err(error) => {
@@ -60,7 +61,7 @@ pub(super) fn run(
 /// Removes the backups that need not be kept, after one was `taken`. Other files in the directory stay, and
 /// so does everything if the ledger of the new backup does not balance: an earlier one may be needed. What
 /// cannot be removed is reported.
-pub(super) fn remove_superfluous(dir: &Path, keep: &Retention, taken: Taken, l: Language) {
+pub(super) fn remove_superfluous(dir: &Path, keep: &Retention, taken: &Taken, l: Language) {
     if !taken.balances {
         return;
     }
@@ -80,6 +81,13 @@ pub(super) fn remove_superfluous(dir: &Path, keep: &Retention, taken: Taken, l: 
     let superfluous = keep.superfluous(&times);
     for (_, name) in timed.iter().filter(|(time, _)| superfluous.contains(time)) {
         let path = dir.join(name);
+        // Its stream first: without the backup it would be of no use, and would stay.
+        if let Err(error) = fs::remove_file(stream_of(&path))
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            cannot_write(error);
+            continue;
+        }
         match fs::remove_file(&path) {
             Ok(()) => {
                 let path = path.display();

@@ -2,13 +2,13 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
-use std::path::Path;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use age::x25519::{Identity, Recipient};
 use ed25519_dalek::SigningKey;
 use jiff::Timestamp;
-use mallbox_storage_embedded::backup::copy_database;
+use mallbox_storage_embedded::backup::{CopiedPages, copy_base, copy_database};
 use serde_json::Value;
 
 use super::naming::{directory_of, file_name, name_durably};
@@ -16,17 +16,18 @@ use super::plain_files::plain_files;
 use super::room::Room;
 use crate::backup::DATABASE;
 use crate::backup::encryption::Output;
-use crate::backup::manifest::{CLAIMS, FORMAT, Header};
+use crate::backup::manifest::{CLAIMS, FORMAT, FORMAT_OF_BASE, Header};
 use crate::backup::reader::Credentials;
 use crate::backup::writer::BackupWriter;
 use crate::cli::messages::{BackupMisuse, CommandFailure, UsageError};
-use crate::cli::output::print;
+use crate::cli::output::{print, size_text};
 use crate::cli::progress::Progress;
-use crate::cli::restore::{Source, make_mall};
+use crate::cli::restore::{Source, Until, make_mall};
 use crate::cli::running_mall::make_dir;
 use crate::cli::verify::CheckedLedger;
 use crate::cli::{control_calls, mall_directory};
 use crate::config::PlaceConfig;
+use crate::http::control::ControlCall;
 use crate::language::{Language, sentence};
 use crate::mall::{Clock as _, SystemClock};
 
@@ -79,31 +80,57 @@ impl Rooms {
 }
 
 /// A backup that was taken.
-#[derive(Clone, Copy)]
 pub(super) struct Taken {
+    pub(super) file: PathBuf,
     pub(super) at: Timestamp,
     /// Whether its ledger balances.
     pub(super) balances: bool,
 }
 
 /// What the mall says before the copying.
-struct Basis {
-    claims: Vec<Value>,
-    incarnation: Option<String>,
+pub(super) struct Basis {
+    pub(super) claims: Vec<Value>,
+    pub(super) incarnation: Option<String>,
+}
+
+impl Basis {
+    /// Returns the pending claims, a line each.
+    pub(super) fn claim_lines(&self) -> serde_json::Result<Vec<u8>> {
+        let mut lines = Vec::new();
+        for claim in &self.claims {
+            serde_json::to_writer(&mut lines, claim)?;
+            lines.push(b'\n');
+        }
+        Ok(lines)
+    }
+}
+
+/// Forms of a backup.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// By itself.
+    Whole,
+    /// With a database that a stream goes on from.
+    Base,
+}
+
+/// Returns the time of a backup.
+pub(super) fn now() -> Result<Timestamp, jiff::Error> {
+    Timestamp::from_millisecond(SystemClock.now().as_millis())
 }
 
 impl Target<'_> {
     /// Writes a backup to the new file `to`, or to a file named by the time in the directory `to`.
-    pub(super) fn take(&self, to: &Path) -> anyhow::Result<Taken> {
+    pub(super) fn take(&self, to: &Path, form: Form) -> anyhow::Result<Taken> {
         let l = self.l;
-        let taken = Timestamp::from_millisecond(SystemClock.now().as_millis())?;
+        let taken = now()?;
         let is_encrypted = self.protection.is_encrypted();
         let file = if to.is_dir() { to.join(file_name(taken, is_encrypted)) } else { to.to_owned() };
         let rooms = self.rooms_for(&file)?;
         let basis = self.basis()?;
         let written = rooms.beside.path().join("backup");
-        let (bytes, mut progress) = self.write(&written, rooms.scratch(), taken, &basis)?;
-        let checked = self.try_out(&written, rooms.scratch(), &mut progress)?;
+        let (bytes, mut progress) = self.write(&written, rooms.scratch(), (taken, form), &basis)?;
+        let checked = self.try_out(&written, None, rooms.scratch(), &mut progress)?;
         progress.end();
         let cannot_name = |error: io::Error| CommandFailure::CannotWrite(file.clone()).with_cause(error);
         name_durably(&written, &file).map_err(cannot_name)?;
@@ -133,7 +160,7 @@ impl Target<'_> {
                  run mallbox verify\n"
             ));
         }
-        Ok(Taken { at: taken, balances: checked.balances })
+        Ok(Taken { file, at: taken, balances: checked.balances })
     }
 
     /// Makes the private directories that the backup is made in: one beside the new file, on the same file
@@ -147,10 +174,8 @@ impl Target<'_> {
         if fs::symlink_metadata(file).is_ok() {
             return Err(misuse(BackupMisuse::Exists(file.to_owned())));
         }
-        let temporary = env::temp_dir();
-        let scratch =
-            self.scratch.or_else(|| self.protection.is_encrypted().then_some(&*temporary)).unwrap_or(parent);
-        for dir in [parent, scratch] {
+        let scratch = self.scratch_beside(parent);
+        for dir in [parent, &scratch] {
             let inside =
                 fs::canonicalize(dir).and_then(|dir| Ok(dir.starts_with(fs::canonicalize(self.dir)?)));
             if inside.map_err(|error| CommandFailure::CannotRead(dir.to_owned()).with_cause(error))? {
@@ -158,14 +183,23 @@ impl Target<'_> {
             }
         }
         let beside = Room::make(parent)?;
-        let scratch = if scratch == parent { None } else { Some(Room::make(scratch)?) };
+        let scratch = if scratch == parent { None } else { Some(Room::make(&scratch)?) };
         Ok(Rooms { beside, scratch })
     }
 
     /// Asks the mall, running or not, for its pending claims. Everything else that was acknowledged is in the
     /// database by then.
     fn basis(&self) -> anyhow::Result<Basis> {
-        let mut answer = control_calls::request(self.mall, "GET", "/control/backup", self.l)?;
+        Self::basis_in(control_calls::request(self.mall, "GET", "/control/backup", self.l)?)
+    }
+
+    /// Asks the running mall, as [`basis`](Self::basis) does.
+    pub(super) fn running_basis(&self) -> anyhow::Result<Basis> {
+        let call = ControlCall { method: "GET", path: "/control/backup", body: "" };
+        Self::basis_in(control_calls::request_to_running(self.mall, call, self.l)?)
+    }
+
+    fn basis_in(mut answer: Value) -> anyhow::Result<Basis> {
         match answer["damagedPages"].as_u64() {
             Some(0) => {}
             Some(pages) => return Err(CommandFailure::DamagedPages(pages).into()),
@@ -182,31 +216,31 @@ impl Target<'_> {
         &self,
         to: &Path,
         scratch: &Path,
-        taken: Timestamp,
+        (taken, form): (Timestamp, Form),
         basis: &Basis,
     ) -> anyhow::Result<(u64, Progress)> {
         let l = self.l;
         let copy = scratch.join("copy");
         let mut progress = Progress::new(0);
-        copy_database(self.dir, &copy, |pages| {
+        let show = |pages: CopiedPages| {
             const PAGE: u64 = 4_096;
             progress.set_bytes(3 * pages.all * PAGE);
             let (done, all) = ((pages.done * PAGE) >> 20, (pages.all * PAGE) >> 20);
             let line =
                 || sentence!(l, "备份：已复制{done} / {all} MiB", "backup: {done} of {all} MiB copied");
             progress.show(pages.done * PAGE, || sentence!(l, "复制", "copying"), line);
-        })?;
+        };
+        match form {
+            Form::Whole => copy_database(self.dir, &copy, show)?,
+            Form::Base => copy_base(self.dir, &copy, show)?,
+        }
         let cannot_write = |error: io::Error| CommandFailure::CannotWrite(to.to_owned()).with_cause(error);
         let database = fs::metadata(&copy).map_err(cannot_write)?.len();
-        let mut claims = Vec::new();
-        for claim in &basis.claims {
-            serde_json::to_writer(&mut claims, claim)?;
-            claims.push(b'\n');
-        }
+        let claims = basis.claim_lines()?;
         let files = plain_files(self.dir)?;
         let bytes = database + claims.len() as u64 + files.iter().map(|file| file.bytes).sum::<u64>();
         let header = Header {
-            format: FORMAT,
+            format: if form == Form::Base { FORMAT_OF_BASE } else { FORMAT },
             program: env!("CARGO_PKG_VERSION").to_owned(),
             taken: taken.to_string(),
             incarnation: basis.incarnation.clone(),
@@ -214,7 +248,7 @@ impl Target<'_> {
             claims: basis.claims.len() as u64,
             bytes,
             signer: None,
-            is_base: false,
+            is_base: form == Form::Base,
             point: None,
         };
         progress.set_bytes(database + 2 * bytes);
@@ -228,9 +262,7 @@ impl Target<'_> {
             progress.show(done, || sentence!(l, "写入", "writing"), line);
         };
         let out = BufWriter::new(File::create(to).map_err(cannot_write)?);
-        let Protection { recipients, signer, .. } = &self.protection;
-        let out = Output::begin(out, recipients).map_err(cannot_write)?;
-        let mut writer = BackupWriter::begin(out, header, signer.clone()).map_err(cannot_write)?;
+        let mut writer = self.begin_archive(out, header).map_err(cannot_write)?;
         let file = File::open(&copy).map_err(cannot_write)?;
         writer.add_file(DATABASE, (file, database), &mut show).map_err(cannot_write)?;
         fs::remove_file(&copy).map_err(cannot_write)?;
@@ -254,10 +286,39 @@ impl Target<'_> {
         Ok((out.metadata().map_err(cannot_write)?.len(), progress))
     }
 
+    /// Begins an archive with the keys of the command.
+    pub(super) fn begin_archive<W: Write>(
+        &self,
+        out: W,
+        header: Header,
+    ) -> io::Result<BackupWriter<Output<W>>> {
+        let Protection { recipients, signer, .. } = &self.protection;
+        BackupWriter::begin(Output::begin(out, recipients)?, header, signer.clone())
+    }
+
+    /// Makes a mall of a backup and its stream in a scratch directory, and checks its ledger.
+    pub(super) fn try_stream_out(&self, backup: &Path) -> anyhow::Result<CheckedLedger> {
+        let room = Room::make(&self.scratch_beside(directory_of(backup)))?;
+        let mut progress = Progress::new(0);
+        let checked = self.try_out(backup, Some(Until::Latest), room.path(), &mut progress);
+        progress.end();
+        checked
+    }
+
+    /// Returns the directory for what is not encrypted, if the backup is in `parent`.
+    fn scratch_beside(&self, parent: &Path) -> PathBuf {
+        match self.scratch {
+            Some(scratch) => scratch.to_owned(),
+            None if self.protection.is_encrypted() => env::temp_dir(),
+            None => parent.to_owned(),
+        }
+    }
+
     /// Makes a mall of the backup in a scratch directory, and checks its ledger.
     fn try_out(
         &self,
         backup: &Path,
+        until: Option<Until>,
         scratch: &Path,
         progress: &mut Progress,
     ) -> anyhow::Result<CheckedLedger> {
@@ -269,17 +330,7 @@ impl Target<'_> {
             let line = || sentence!(l, "备份：试开，已读{mib} MiB", "backup: trial, {mib} MiB read");
             progress.note(|| sentence!(l, "试开", "trial"), line);
         };
-        let source = Source { file: backup, credentials: &self.protection.trial };
-        make_mall(source, &dir, false, show, l).map(|(_, checked)| checked)
-    }
-}
-
-/// Returns a size in words, such as `12.3 MiB`.
-fn size_text(bytes: u64) -> String {
-    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
-    match bytes {
-        0..0x10_0000 => format!("{} KiB", tenths(1 << 10)),
-        0x10_0000..0x4000_0000 => format!("{} MiB", tenths(1 << 20)),
-        _ => format!("{} GiB", tenths(1 << 30)),
+        let source = Source { file: backup, credentials: &self.protection.trial, until };
+        make_mall(source, &dir, false, show, l).map(|made| made.checked)
     }
 }

@@ -16,6 +16,10 @@ pub(in crate::cli) enum BackupMisuse {
     InsideMall(PathBuf),
     /// Old backups would be removed from a place that is no directory.
     KeepInFile(PathBuf),
+    /// A stream would be written to a place that is no directory.
+    StreamInFile(PathBuf),
+    /// No backup in this directory; from an instant before, if one is given.
+    NoBackup(PathBuf, Option<String>),
     /// The file holds no key of this kind.
     NoKey(PathBuf, KeyKind),
     /// A file of this name would be replaced by a key.
@@ -51,6 +55,26 @@ impl BackupMisuse {
                     l,
                     "--keep需要存放备份的目录，而{file}不是目录",
                     "--keep takes a directory of backups, and {file} is none"
+                )
+            }
+            Self::StreamInFile(file) => {
+                let file = file.display();
+                sentence!(
+                    l,
+                    "--stream需要存放备份的目录，而{file}不是目录",
+                    "--stream takes a directory of backups, and {file} is none"
+                )
+            }
+            Self::NoBackup(dir, None) => {
+                let dir = dir.display();
+                sentence!(l, "{dir}里没有备份", "there is no backup in {dir}")
+            }
+            Self::NoBackup(dir, Some(instant)) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}里没有{instant}或更早的备份",
+                    "there is no backup of {instant} or before in {dir}"
                 )
             }
             Self::NoKey(file, kind) => {
