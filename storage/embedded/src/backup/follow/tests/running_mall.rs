@@ -14,8 +14,8 @@ use super::super::connections::Connections;
 use super::*;
 use crate::sqlite::Database;
 
-/// Restarts of the `-wal` file of a mall that commits without pause. Two come at the beginning, while all can be
-/// copied.
+/// Lower bound on generations of the `-wal` file under full load. Two occur at the beginning, before the
+/// first long wait.
 const RESTARTS_MIN: u32 = 4;
 
 /// A mall's database in this process.
@@ -66,8 +66,7 @@ fn thread_cpu() -> Duration {
     Duration::from_nanos(text.split_whitespace().next().unwrap().parse().unwrap())
 }
 
-/// Follows a mall that commits as fast as it can. The file is longer than the guard allows many times over,
-/// unless it is begun anew.
+/// A mall under full load. Without restarts, the file would grow to many times its bound.
 #[test]
 fn wal_of_a_mall_that_commits_without_pause_is_bounded_while_followed() {
     let seconds = std::env::var("MALLBOX_FOLLOWED_SECONDS").ok().and_then(|text| text.parse().ok());
@@ -127,7 +126,7 @@ fn wal_of_a_mall_that_commits_without_pause_is_bounded_while_followed() {
     assert_eq!(mall.database.page_findings().unwrap_or_default().damaged, 0);
 }
 
-/// A mall keeps checksums of its pages, by which a commit is known that was seen after the restart alone.
+/// The mall keeps checksums of pages, which confirm a commit read only after the restart.
 #[test]
 fn unread_commit_before_a_restart_is_confirmed_by_the_checksums_of_the_mall() {
     let mall = Mall::open(Durability::Process);
