@@ -49,6 +49,10 @@ const _: () = assert!(GUARDED_FRAMES_MAX as i64 == COPY_PAGES);
 const CHECK_INTERVAL: Duration = Duration::from_micros(500);
 /// Longest wait for a new generation in one call.
 const RESTART_WAIT: Duration = Duration::from_secs(1);
+/// Frames that may be unread when a guard is given up: some milliseconds of reading.
+const UNREAD_FRAMES_MAX: u32 = 2_000;
+/// Upper bound on attempts to get below [`UNREAD_FRAMES_MAX`].
+const CATCH_UPS_MAX: usize = 8;
 /// Attempts to read a file that changes meanwhile. Under a guard the second one succeeds.
 const ATTEMPTS_MAX: usize = 8;
 /// Pause between two attempts.
@@ -232,6 +236,23 @@ impl DatabaseFollower {
         changes: &mut ChangedPages,
     ) -> Result<Option<LossReason>, OpenError> {
         if self.is_awaiting_restart {
+            // Long reading needs the guard: a new generation could overtake the position meanwhile.
+            for _ in 0..CATCH_UPS_MAX {
+                let before = self.position.map_or(0, |position| position.frames);
+                if self.guard.is_none() {
+                    break;
+                }
+                if let Some(reason) = self.catch_up(connections, changes)? {
+                    return Ok(Some(reason));
+                }
+                if !self.is_awaiting_restart {
+                    return Ok(None);
+                }
+                let after = self.position.map_or(0, |position| position.frames);
+                if after.saturating_sub(before) < UNREAD_FRAMES_MAX {
+                    break;
+                }
+            }
             if let Some(guard) = self.guard.take() {
                 connections.release(guard).map_err(|error| unfollowed(&self.database, error))?;
             }
@@ -241,6 +262,15 @@ impl DatabaseFollower {
                 Wait::Lost(reason) => return Ok(Some(reason)),
             }
         }
+        self.catch_up(connections, changes)
+    }
+
+    /// Reads up to the last commit, with a guard from there on.
+    fn catch_up(
+        &mut self,
+        connections: &Connections,
+        changes: &mut ChangedPages,
+    ) -> Result<Option<LossReason>, OpenError> {
         let guard = connections.guard(self.guard).map_err(|error| unfollowed(&self.database, error))?;
         let mut reason = LossReason::Unreadable;
         for _ in 0..ATTEMPTS_MAX {

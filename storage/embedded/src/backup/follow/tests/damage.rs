@@ -1,4 +1,4 @@
-//! What is in a `-wal` file beside commits, and what becomes of the file.
+//! Contents of a `-wal` file beside commits, and removal of the file.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

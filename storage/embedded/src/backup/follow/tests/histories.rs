@@ -11,8 +11,7 @@ use rand::{RngExt as _, SeedableRng as _};
 
 use super::*;
 
-/// One writer, one follower and readers that come and go, in one thread: every interleaving of their calls is
-/// possible.
+/// One writer, one follower and two readers on one thread: every interleaving of calls is possible.
 #[test]
 fn copy_equals_the_database_after_every_call_of_random_histories() {
     let histories = env::var("MALLBOX_FOLLOWED_HISTORIES").ok().and_then(|text| text.parse().ok());
@@ -30,8 +29,8 @@ fn copy_equals_the_database_after_every_call_of_random_histories() {
     assert!(outcomes.pages > 0 && outcomes.restarts > 0, "{outcomes:?}");
 }
 
-/// A writer and a checkpointer that never pause, on threads of their own. Each transaction notes the number
-/// of rows and of their bytes, by which a state that is none is known.
+/// A writer and a checkpointer without a pause, on separate threads. Each transaction notes the number of
+/// rows and bytes, so that a mixture of two states is noticed.
 #[test]
 fn copy_is_a_state_of_a_database_that_is_written_and_copied_without_pause() {
     let seed = env::var("MALLBOX_FOLLOWED_SEED").ok().and_then(|text| text.parse().ok());
