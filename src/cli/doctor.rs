@@ -1,23 +1,25 @@
 //! `mallbox doctor`: checks whether this machine, a directory or a pair of servers is fit for a mall.
 
 mod directory;
+mod machine;
 #[cfg(feature = "production")]
 mod mysql;
 #[cfg(feature = "production")]
 mod redis;
+#[cfg(feature = "production")]
+mod server_words;
 #[cfg(feature = "production")]
 mod servers;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use rustix::process::{Resource, getrlimit};
 
+use self::machine::Finding;
 use super::messages::UsageError;
 use super::output::print;
 use crate::config::PlaceConfig;
-use crate::language::{Bilingual, Language, both, columns, padded, sentence};
-use crate::mall::{Clock as _, SystemClock};
+use crate::language::{Language, both, columns, padded};
 use crate::place::Place;
 
 /// The flags of `doctor`.
@@ -28,12 +30,8 @@ pub(super) struct Doctor {
     mall: PlaceConfig,
 }
 
-const OPEN_FILES_MIN: u64 = 1_024;
 /// Width of the column of names, at least.
 const NAME_MIN_COLUMNS: usize = 11;
-
-/// One line of the table. `Err` marks a problem.
-type Finding = (Bilingual, Result<String, String>);
 
 /// Prints a table. Returns whether every finding is good.
 ///
@@ -68,33 +66,4 @@ fn place(flags: &PlaceConfig) -> Result<Place, UsageError> {
         flags.data.get_or_insert_with(|| PathBuf::from("."));
     }
     flags.place().map_err(UsageError::Where)
-}
-
-/// Reports the limit on open files.
-fn open_files(l: Language) -> Finding {
-    let limit = match getrlimit(Resource::Nofile).maximum {
-        None => Ok(sentence!(l, "不限", "no limit")),
-        Some(most) if most < OPEN_FILES_MIN => Err(sentence!(
-            l,
-            "最多{most}个，不够大量客户端使用；请提高`ulimit -Hn`",
-            "{most} at most: too few for many clients; raise `ulimit -Hn`"
-        )),
-        Some(most) => Ok(sentence!(l, "最多{most}个", "{most} at most")),
-    };
-    (both("打开文件", "open files"), limit)
-}
-
-/// Reports the clock of this machine.
-fn clock(l: Language) -> Finding {
-    let what = both("时钟", "clock");
-    let now = SystemClock.now();
-    let text =
-        jiff::Timestamp::from_millisecond(now.as_millis()).map(|now| now.to_string()).unwrap_or_default();
-    // Order ids begin in 2022 and end in 2090.
-    if mallbox_storage::OrderId::day(now).is_none() {
-        let only =
-            sentence!(l, "{text}：商城只支持2022至2090年", "{text}: the mall supports 2022 to 2090 only");
-        return (what, Err(only));
-    }
-    (what, Ok(text))
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mallbox_storage_embedded::{payment_mode_in, writes_log_directly};
 
-use super::{Finding, clock, open_files};
+use super::machine::{Finding, clock, open_files};
 use crate::cli::mall_directory;
 use crate::cli::messages::of_system;
 use crate::cli::private_data;

@@ -3,8 +3,8 @@
 use mallbox_storage_production::ConnectFailure;
 use mallbox_storage_production::redis::{RedisDurability, RedisInspection, RedisMemory, RedisTrouble};
 
-use super::Finding;
-use super::servers::{clock_gap, failure, gap_words, same_time, version};
+use super::machine::Finding;
+use super::server_words::{clock_gap, failure, gap_words, same_time, version};
 use crate::language::{Bilingual, Language, both, sentence};
 
 const NAME: Bilingual = both("Redis", "Redis");

@@ -1,4 +1,5 @@
-//! Inspection of MySQL: only `SELECT` and `SHOW`. A missing database is not created, an old schema not migrated.
+//! Inspection of MySQL: only `SELECT` and `SHOW`. A missing database is not created, an old schema not
+//! migrated.
 
 use std::io;
 

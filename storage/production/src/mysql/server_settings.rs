@@ -35,15 +35,16 @@ impl CommitSettings {
 /// Connections of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ConnectionCapacity {
-    /// Number of connections for which the server has room, given [`PREPARED_STATEMENTS_MAX`] on each of ours.
+    /// Number of connections for which the server has room, given [`PREPARED_STATEMENTS_MAX`] on each of
+    /// ours.
     pub(super) room: usize,
     /// Number of other connections at present.
     pub(super) taken: usize,
 }
 
 impl ConnectionCapacity {
-    /// Returns whether a pool of this size gets all its connections. Other processes may open more connections
-    /// later: their number is unknown.
+    /// Returns whether a pool of this size gets all its connections. Other processes may open more
+    /// connections later: their number is unknown.
     pub(super) fn suffices_for(self, pool: usize) -> bool {
         self.taken + pool <= self.room
     }

@@ -50,7 +50,8 @@ pub struct RedisMemory {
 }
 
 impl RedisMemory {
-    /// Returns the free bytes below the limit, or below the memory of the machine; `None` if both are unknown.
+    /// Returns the free bytes below the limit, or below the memory of the machine; `None` if both are
+    /// unknown.
     #[must_use]
     pub fn free(self) -> Option<u64> {
         let end = [self.max, self.of_machine].into_iter().filter(|end| *end > 0).min();
