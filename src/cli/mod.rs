@@ -32,6 +32,8 @@ mod restore;
 mod running_mall;
 mod serve;
 mod service;
+#[cfg(feature = "otlp")]
+mod traces;
 mod user;
 mod verify;
 
@@ -88,8 +90,8 @@ enum Command {
     /// Archives old days of a ledger into compressed files, and reads archived days.
     #[command(subcommand)]
     Archive(archive::Archive),
-    /// Checks a directory, by default the current one, or Redis and MySQL: versions, durability, limits, clocks.
-    /// Exit code 1: something is bad.
+    /// Checks a directory, by default the current one, or Redis and MySQL: versions, durability, limits,
+    /// clocks. Exit code 1: something is bad.
     Doctor(doctor::Doctor),
     /// Writes a mall in a directory to a file, also while it runs, and tries the file out.
     Backup(backup::Backup),
