@@ -109,8 +109,12 @@ pub(crate) fn padded_left(text: &str, width: usize) -> String {
     format!("{}{text}", missing(text, width))
 }
 
-/// Returns the missing spaces. A Chinese character takes two columns on a terminal.
+/// Returns the width of a text on a terminal. A Chinese character takes two columns.
+pub(crate) fn columns(text: &str) -> usize {
+    text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
+}
+
+/// Returns the missing spaces.
 fn missing(text: &str, width: usize) -> String {
-    let taken: usize = text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
-    " ".repeat(width.saturating_sub(taken))
+    " ".repeat(width.saturating_sub(columns(text)))
 }

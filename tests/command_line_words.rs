@@ -127,6 +127,7 @@ fn usage_errors_are_reported_in_chinese_and_without_english() {
             "--challenge-script-url不合要求",
         ),
         (vec!["serve", "--data", text(&nothing), "--public-url", "x"], 2, "--public-url应为"),
+        (vec!["serve", "--data", text(&nothing), "--otlp", "ftp://x"], 2, "这样的地址，而不是ftp://x"),
         (
             vec!["import", text(&file), "--data", text(&new), "--payment", "webhook"],
             2,
@@ -337,6 +338,7 @@ fn the_printed_example_is_a_file_that_serves() {
             "#endpoint-limit = \"LIMIT\"" => "endpoint-limit = ['GET /shop/{id}=100']\n".to_owned(),
             "#shared-network = \"CIDR\"" => "shared-network = ['203.0.113.0/24']\n".to_owned(),
             "#alert-url = \"URL\"" => "alert-url = 'http://127.0.0.1:9'\n".to_owned(),
+            "#otlp = \"URL\"" => "otlp = 'http://127.0.0.1:9'\n".to_owned(),
             "#payment-url = \"URL\"" => "payment-url = 'http://127.0.0.1:9'\n".to_owned(),
             "#payment-secret = \"SECRET\"" => "payment-secret = '0123456789abcdef'\n".to_owned(),
             "#challenge-verify-url = \"URL\"" => "challenge-verify-url = 'http://127.0.0.1:9'\n".to_owned(),

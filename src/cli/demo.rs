@@ -52,7 +52,8 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     running_mall::check_dir(&dir)?;
     running_mall::check_is_dir("--web", demo.site.web.as_deref())?;
     let http_gateway = payment_gateway::of(&demo.site)?;
-    log::start(demo.site.log_format);
+    // Dropped after the runtime of the mall.
+    let _log = log::start_for_site(&demo.site)?;
     let bound = Bound::to(demo.site.listen)?;
     running_mall::mark_as_demo(&dir)?;
     let inbox = Arc::new(Inbox::default());

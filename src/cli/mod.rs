@@ -34,6 +34,8 @@ mod restore;
 mod running_mall;
 mod serve;
 mod service;
+#[cfg(feature = "otlp")]
+mod traces;
 mod user;
 mod verify;
 
@@ -90,7 +92,8 @@ enum Command {
     /// Archives old days of a ledger into compressed files, and reads archived days.
     #[command(subcommand)]
     Archive(archive::Archive),
-    /// Reports versions, directory, limits, clock, and the time of a durable write.
+    /// Checks a directory, by default the current one, or Redis and MySQL: versions, durability, limits,
+    /// clocks. Exit code 1: something is bad.
     Doctor(doctor::Doctor),
     /// Writes a mall in a directory to a file, also while it runs, and tries the file out.
     Backup(backup::Backup),
@@ -156,7 +159,7 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
         Command::Audit(audit) => audit::run(audit, l),
         Command::Events(events) => events::run(events, l).map(|()| true),
         Command::Archive(archive) => archive::run(archive, l),
-        Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
+        Command::Doctor(doctor) => doctor::run(&doctor, l),
         Command::Backup(backup) => backup::run(&backup, l),
         Command::Restore(restore) => restore::run(&restore, l),
         Command::Keygen(keygen) => keygen::run(&keygen, l).map(|()| true),

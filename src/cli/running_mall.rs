@@ -217,6 +217,7 @@ impl RunningMall {
             hosts,
             audience: Audience::Everybody,
             endpoint_limits: config.endpoint_limit.clone(),
+            traced_share: config.traced_share(),
         };
         let most_connections = config.connections.min(max_connections());
         let connections_per_address = config.connections_per_address;

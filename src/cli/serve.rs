@@ -51,7 +51,8 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     let http_gateway = payment_gateway::of(&config.site)?;
     let challenge_service = config.challenges.service().map_err(UsageError::ChallengeService)?;
     let alerts = config.alerts.receiver(place.dir()).map_err(UsageError::BadAlertUrl)?;
-    log::start(config.site.log_format);
+    // Dropped after the runtime of the mall.
+    let _log = log::start_for_site(&config.site)?;
     service::opening(l);
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
     let listeners = bind(&config)?;

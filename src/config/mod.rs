@@ -6,6 +6,8 @@ mod file;
 mod limits;
 mod payment;
 mod place;
+#[cfg(feature = "otlp")]
+mod trace;
 mod values;
 
 use std::net::SocketAddr;
@@ -29,6 +31,8 @@ pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;
 pub use payment::{PaymentChoice, PaymentConfig};
 pub use place::{LocationError, PlaceConfig, ServerUrl};
+#[cfg(feature = "otlp")]
+pub use trace::{CollectorUrlError, TraceConfig};
 pub(crate) use values::{DAY_S, MINUTE_S, at_least_one, span};
 pub use values::{HiddenText, Switch};
 
@@ -146,6 +150,10 @@ pub struct SiteConfig {
     /// The format of the log on standard error.
     #[arg(long, env = "MALLBOX_LOG_FORMAT", default_value = "text")]
     pub log_format: LogFormat,
+    /// Traces.
+    #[cfg(feature = "otlp")]
+    #[command(flatten)]
+    pub traces: TraceConfig,
 }
 
 /// Durability of an acknowledged result.
@@ -226,6 +234,16 @@ impl SiteConfig {
     #[must_use]
     pub fn proxies(&self) -> TrustedProxies {
         TrustedProxies::new(&self.trusted_proxy, self.proxy_header.into())
+    }
+
+    /// Returns the share of requests to trace, from 0 to 1.
+    #[must_use]
+    pub fn traced_share(&self) -> f64 {
+        #[cfg(feature = "otlp")]
+        let share = self.traces.share();
+        #[cfg(not(feature = "otlp"))]
+        let share = 0.0;
+        share
     }
 
     /// Returns the profile of clients other than mallbox's own pages.

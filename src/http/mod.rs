@@ -46,6 +46,8 @@ pub use server::host_names::HostNames;
 pub use server::listener::{Bound, Server, ServerError, ServerThreads};
 pub use server::metrics::Metrics;
 pub use server::options::{CONNECTIONS_PER_ADDRESS, ServerOptions};
+#[cfg(feature = "otlp")]
+pub(crate) use server::request_span::REQUEST_SPAN;
 #[cfg(all(feature = "cli", feature = "production"))]
 pub(crate) use web_files::text as web_file;
 

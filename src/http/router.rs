@@ -56,6 +56,8 @@ pub struct SiteOptions {
     pub audience: Audience,
     /// Limits per endpoint.
     pub endpoint_limits: Vec<EndpointLimit>,
+    /// Share of requests to trace, from 0 to 1.
+    pub traced_share: f64,
 }
 
 impl FromStr for EndpointLimit {
@@ -204,6 +206,7 @@ fn site_beside(app: &App, options: &SiteOptions, metrics: Arc<Metrics>, stop: Ca
         profile: options.profile,
         proxies: options.proxies.clone(),
         hosts: options.hosts.clone(),
+        traced_share: options.traced_share,
         ..FrontOptions::bare(api)
     })
 }

@@ -44,6 +44,7 @@ mod page;
 mod pass;
 mod thresholds;
 mod time;
+mod trace_spans;
 
 mod archive;
 mod attempts;
@@ -200,6 +201,7 @@ pub use storage::{
 };
 pub use thresholds::Thresholds;
 pub use time::Timestamp;
+pub use trace_spans::SPAN_TARGET;
 pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PageFindings, PartHealth, Upkeep};
 pub use users::{
     Block, LastOperator, PhoneOutcome, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, Users,

@@ -11,6 +11,8 @@ use super::backup::BackupMisuse;
 use super::bench::BenchMisuse;
 use super::causes::of_system;
 use crate::cli::service::SocketMisuse;
+#[cfg(feature = "otlp")]
+use crate::config::CollectorUrlError;
 use crate::config::{ChallengeConfigError, ConfigFileError, LocationError};
 use crate::language::{BilingualText, Language, sentence};
 
@@ -37,6 +39,12 @@ pub(in crate::cli) enum UsageError {
     InFile(PathBuf, ConfigFileError),
     /// `--sms` is neither `console` nor a gateway's URL; the cause.
     BadGateway(String),
+    /// --otlp cannot be used; the cause.
+    #[cfg(feature = "otlp")]
+    BadCollector(CollectorUrlError),
+    /// A variable of OpenTelemetry in the environment cannot be used; the cause.
+    #[cfg(feature = "otlp")]
+    BadTraceSettings(String),
     /// --alert-url cannot be used; the cause.
     BadAlertUrl(String),
     /// Payment mode `webhook` without --payment-url.
@@ -164,6 +172,18 @@ impl UsageError {
                 "迁入的订单无法使用--payment webhook：支付网关没有它们的付款。请先选其他方式，再用serve --payment webhook启动",
                 "an import cannot take --payment webhook: the gateway knows no payment of imported orders; choose \
                  another mode, and start serve with --payment webhook afterwards"
+            ),
+            #[cfg(feature = "otlp")]
+            Self::BadCollector(CollectorUrlError { shown, why }) => sentence!(
+                l,
+                "--otlp应为http://127.0.0.1:4318这样的地址，而不是{shown}：{why}",
+                "--otlp: expected a URL like http://127.0.0.1:4318, not {shown}: {why}"
+            ),
+            #[cfg(feature = "otlp")]
+            Self::BadTraceSettings(why) => sentence!(
+                l,
+                "--otlp：OTEL_开头的环境变量不合要求：{why}",
+                "--otlp: check the variables OTEL_… of the environment: {why}"
             ),
             Self::BadAlertUrl(why) => sentence!(
                 l,

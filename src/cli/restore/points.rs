@@ -63,9 +63,7 @@ pub(super) fn apply_points(
         let Unpacked { header, claims } = match unpacked {
             Ok(unpacked) => unpacked,
             // What was not synced before a power cut.
-            Err(BackupFault::CutOff | BackupFault::Damaged { .. } | BackupFault::NotABackup)
-                if frame.is_last =>
-            {
+            Err(BackupFault::CutOff | BackupFault::Damaged { .. }) if frame.is_last => {
                 applied.torn_bytes = frame.archive.len() as u64;
                 remove(&room)?;
                 return Ok(applied);
@@ -78,16 +76,25 @@ pub(super) fn apply_points(
         }
         add(&header, &room, dir)?;
         remove(&room)?;
+        let is_reached = until.is_exactly(&header.taken);
         applied.points += 1;
         applied.last = Some((header.taken, claims));
         progress(applied.points);
+        if is_reached {
+            return Ok(applied);
+        }
     }
 }
 
 fn unpack(frame: &Frame, room: &Path, from: Source<'_>) -> Result<Unpacked, BackupFault> {
     let refused = |source| BackupFault::Io { path: room.to_owned(), source };
     fs::create_dir(room).map_err(refused)?;
-    let unpacked = unpack_point(&frame.archive, room, from.credentials)?;
+    let damaged = || BackupFault::Damaged { entry: Some(format!("point {}", frame.position.number)) };
+    let unpacked = unpack_point(&frame.archive, room, from.credentials);
+    let unpacked = unpacked.map_err(|fault| match fault {
+        BackupFault::NotABackup => damaged(),
+        fault => fault,
+    })?;
     let Position { number, previous } = &frame.position;
     let fits = |point: &Point| point.number == *number && point.previous == *previous;
     if unpacked.header.point.as_ref().is_some_and(fits) {
@@ -144,6 +151,10 @@ fn remove(room: &Path) -> anyhow::Result<()> {
 }
 
 impl Until {
+    fn is_exactly(self, taken: &str) -> bool {
+        taken.parse().is_ok_and(|taken| self == Self::Instant(taken))
+    }
+
     fn is_before(self, taken: &str) -> anyhow::Result<bool> {
         let taken: Timestamp = taken.parse().context("the time of a point")?;
         Ok(match self {

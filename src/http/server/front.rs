@@ -9,7 +9,6 @@
 //! Reasons and figures: `src/decisions/0002-front-as-one-function.md`.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,22 +20,24 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Body;
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
+use axum::http::{HeaderName, Method, Request, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
 use tokio_util::sync::CancellationToken;
 use tower::Service as _;
-use tracing::field::DisplayValue;
+use tracing::Instrument as _;
 
 use super::address_rate_limit::AddressRateLimit;
-use super::api_path::{strip_prefix, without_phones};
+use super::api_path::strip_prefix;
 use super::arrival::{Arrival, Arrives};
 use super::call_limits::CallLimits;
 use super::host_names::HostNames;
 use super::log_budget::LogRateLimit;
+use super::logged_request::LoggedRequest;
 use super::metrics::{Class, Metrics, Tally};
 use super::request_id::RequestIds;
-use super::security::{Cause, SecurityEvents};
+use super::request_span::{self, RequestTraces};
+use super::security::SecurityEvents;
 use crate::http::request::attempt::Attempt;
 use crate::http::request::client_address::{ClientAddress, TrustedProxies};
 use crate::http::response::caller::{Caller, Profile};
@@ -81,6 +82,8 @@ pub struct FrontOptions {
     pub profile: Profile,
     /// Prefix of the request ids: distinct from other malls' prefixes by chance only.
     pub request_ids: u32,
+    /// Share of requests to trace, from 0 to 1.
+    pub traced_share: f64,
 }
 
 impl FrontOptions {
@@ -100,6 +103,7 @@ impl FrontOptions {
             language: Language::default(),
             profile: Profile::default(),
             request_ids: rand::random(),
+            traced_share: 0.0,
         }
     }
 }
@@ -129,6 +133,7 @@ struct SharedState {
     stop: CancellationToken,
     language: Language,
     profile: Profile,
+    traces: RequestTraces,
 }
 
 impl Gateway {
@@ -148,6 +153,7 @@ impl Gateway {
             language,
             profile,
             request_ids,
+            traced_share,
         } = options;
         let tally = metrics.worker();
         let log = Arc::default();
@@ -166,6 +172,7 @@ impl Gateway {
             stop,
             language,
             profile,
+            traces: RequestTraces::new(traced_share),
         };
         Self { mall: Arc::new(mall), tally, peer: None }
     }
@@ -212,6 +219,10 @@ impl Gateway {
         let client = self.peer.map(|peer| self.mall.proxies.client(peer, &parts.headers));
         let id = self.mall.ids.of(&parts.headers, &self.tally);
         let is_api = self.mall.set_path(&mut parts);
+        let span = self.mall.traces.begin(&parts, &id, || {
+            let route = self.security().route_of(parts.uri.path()).filter(|_| is_api)?;
+            Some(format!("{}{route}", self.mall.prefix))
+        });
         let path = parts.uri.path();
         let class = if is_api { Class::of_api(&parts.method, path) } else { Class::of_page(path) };
         let method = parts.method.clone();
@@ -221,7 +232,8 @@ impl Gateway {
         // Most calls have no body, and need no tracking of its arrival.
         let arrival = (!body.is_end_stream()).then(Arrival::default);
         let allowance = CallLimits::of(&method, path);
-        let work = self.work(parts, body, arrival.as_ref(), allowance, (is_api, client));
+        let work =
+            self.work(parts, body, arrival.as_ref(), allowance, (is_api, client)).instrument(span.clone());
         let deadline =
             self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival + allowance.work);
         let (outcome, mut code, attempt) = run_guarded(work, (language, caller), deadline).await;
@@ -239,6 +251,9 @@ impl Gateway {
         self.tally.count_claims(&mut response);
         let logged = LoggedRequest { id, client, is_api, method, uri, code, language, elapsed };
         self.mall.metrics.security().record_request(&logged.cause(attempt, is_api));
+        if !span.is_disabled() {
+            request_span::end(&span, response.status(), code);
+        }
         self.finish(response, &logged)
     }
 
@@ -295,49 +310,6 @@ impl Gateway {
         response.headers_mut().insert(REQUEST_ID, logged.id.clone());
         headers::add_common(response.headers_mut(), logged.is_api);
         response
-    }
-}
-
-/// Fields of a request's log line. The query is never logged, because queries contain phone numbers.
-struct LoggedRequest {
-    id: HeaderValue,
-    client: Option<IpAddr>,
-    is_api: bool,
-    method: Method,
-    uri: Uri,
-    code: &'static str,
-    language: Language,
-    elapsed: Duration,
-}
-
-impl LoggedRequest {
-    fn id(&self) -> &str {
-        self.id.to_str().unwrap_or_default()
-    }
-
-    /// Returns the request as the cause of a security event.
-    fn cause(&self, attempt: Attempt, is_api: bool) -> Cause<'_> {
-        Cause {
-            client: self.client,
-            attempt,
-            request_id: self.id(),
-            method: &self.method,
-            path: is_api.then(|| self.uri.path()),
-            code: self.code,
-        }
-    }
-
-    fn path(&self) -> Cow<'_, str> {
-        without_phones(self.uri.path())
-    }
-
-    /// Returns the client's address for the log; `None` for a call from within the process.
-    fn client(&self) -> Option<DisplayValue<IpAddr>> {
-        self.client.map(tracing::field::display)
-    }
-
-    fn elapsed_ms(&self) -> u64 {
-        u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX)
     }
 }
 

@@ -21,10 +21,17 @@ pub struct ClockGap {
 impl ClockGap {
     /// Computes the gap from a server time read between two reads of the local clock. Returns `None` within
     /// [`GAP_TOLERATED`].
-    fn between(before: Timestamp, theirs: Timestamp, after: Timestamp) -> Option<Self> {
+    #[must_use]
+    pub fn between(before: Timestamp, theirs: Timestamp, after: Timestamp) -> Option<Self> {
         let (ahead, behind) = (before.since(theirs), theirs.since(after));
         let (by, is_ahead) = if ahead > behind { (ahead, true) } else { (behind, false) };
         (by > GAP_TOLERATED).then_some(Self { by, is_ahead })
+    }
+
+    /// Returns whether this machine's clock is ahead of the server's, and not behind.
+    #[must_use]
+    pub fn is_ahead(self) -> bool {
+        self.is_ahead
     }
 
     /// Returns the gap in milliseconds, for the log.

@@ -45,6 +45,7 @@ pub use audited_action::{AuditedAction, By, run_audited};
 pub use caches::Caches;
 pub use client_network::client_network;
 pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
+pub use clock_gap::ClockGap;
 pub use context::Context;
 pub use failure::{
     CallbackError, ClaimGatewayRefusal, FactorRefusal, Failure, GuardRefusal, InputError, Refusal,

@@ -41,6 +41,14 @@ impl fmt::Debug for Endpoint {
     }
 }
 
+/// Hosts that may be reached without TLS.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PlainText {
+    ToThisMachine,
+    #[cfg(feature = "otlp")]
+    ToAnyHost,
+}
+
 /// Why a URL cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
@@ -130,6 +138,20 @@ impl Endpoint {
     /// # Errors
     /// [`UrlError`] with the reason, if the URL cannot be used.
     pub(in crate::mall) fn new(url: &str) -> Result<Self, UrlError> {
+        Self::parse(url, PlainText::ToThisMachine)
+    }
+
+    /// Creates an endpoint for an `https://` or `http://` URL of any host: for what anybody on the way may
+    /// read.
+    ///
+    /// # Errors
+    /// [`UrlError`] with the reason, if the URL cannot be used.
+    #[cfg(feature = "otlp")]
+    pub(in crate::mall) fn on_any_host(url: &str) -> Result<Self, UrlError> {
+        Self::parse(url, PlainText::ToAnyHost)
+    }
+
+    fn parse(url: &str, plain_text: PlainText) -> Result<Self, UrlError> {
         let uri: Uri = url.parse().map_err(|_| UrlError("not a URL"))?;
         let is_secure = match uri.scheme_str() {
             Some("https") => true,
@@ -151,7 +173,7 @@ impl Endpoint {
         if host.is_empty() || port == 0 {
             return Err(UrlError("the URL has no host, or no port after the colon"));
         }
-        if !is_secure && !is_this_machine(host) {
+        if !is_secure && plain_text == PlainText::ToThisMachine && !is_this_machine(host) {
             return Err(UrlError("beyond this machine, URLs must begin with https://"));
         }
         #[cfg(not(feature = "https"))]

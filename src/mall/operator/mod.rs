@@ -18,6 +18,8 @@ pub mod retries;
 pub mod reviews;
 mod running_sales;
 pub mod sales;
+#[cfg(feature = "otlp")]
+pub mod trace_collector;
 pub mod users;
 pub mod vouchers;
 

@@ -27,9 +27,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    OrderId, SaleRecord, SaleUnits, ShopId, StoreError, Timestamp, UserId, Voucher, VoucherId, VoucherStatus,
+    OrderId, SPAN_TARGET, SaleRecord, SaleUnits, ShopId, StoreError, Timestamp, UserId, Voucher, VoucherId,
+    VoucherStatus,
 };
 use parking_lot::Mutex;
+use tracing::Instrument as _;
 
 use self::audience::Audiences;
 use self::claim_limits::ClaimLimits;
@@ -177,6 +179,17 @@ impl FlashSales {
     /// [`Failure::Refused`] with the reason. After [`Failure::Store`] the claim is in doubt: the user's
     /// orders show whether a unit was taken.
     pub async fn claim_with_pass(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        shown: ShownPass<'_>,
+        now: Timestamp,
+    ) -> Result<OrderId, Failure> {
+        let span = tracing::info_span!(target: SPAN_TARGET, "claim", mallbox.sale = voucher.get());
+        self.claim_unit(user, voucher, shown, now).instrument(span).await
+    }
+
+    async fn claim_unit(
         &self,
         user: UserId,
         voucher: VoucherId,

@@ -8,6 +8,7 @@ mod bundles;
 mod epochs;
 pub mod foreign;
 mod holders;
+mod inspection;
 pub mod mysql;
 mod random;
 pub mod redis;
@@ -24,6 +25,7 @@ use mallbox_storage::{OpenError, Storage};
 
 pub use epochs::{EpochRows, EpochScope, ServerEpoch};
 pub use holders::{Holder, Holders};
+pub use inspection::{ClockReading, ConnectFailure, Inspection, Now, Support, inspect};
 pub use sign_rows::{BITMAP_USERS_MAX, SignRows};
 pub use trial::{BenchMall, Occupancy, ServerStats};
 

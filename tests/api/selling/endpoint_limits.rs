@@ -21,6 +21,7 @@ fn limited(w: &World, limits: &[&str]) -> Gateway {
         hosts: HostNames::Any,
         audience: Audience::Everybody,
         endpoint_limits: limits.iter().map(|limit| limit.parse().unwrap()).collect(),
+        traced_share: 0.0,
     };
     site(&w.mall.app().unwrap(), &options)
 }

@@ -140,7 +140,7 @@ impl SecurityEvents {
     }
 
     /// Returns the route of a path: the fitting one with the fewest parameters.
-    fn route_of(&self, path: &str) -> Option<&'static str> {
+    pub(super) fn route_of(&self, path: &str) -> Option<&'static str> {
         let routes = self.routes.get()?.iter().copied();
         routes.filter(|route| fits(route, path)).min_by_key(|route| route.matches('{').count())
     }
@@ -198,7 +198,7 @@ fn write_line(record: &EventRecord, suppressed: u64) {
 }
 
 /// Returns the name of a method; `OTHER` for a client's own.
-fn known_method(method: &Method) -> &'static str {
+pub(super) fn known_method(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",

@@ -3,7 +3,8 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use mallbox_storage::{Claim, ClaimOutcome, Pass, StoreError};
+use mallbox_storage::{Claim, ClaimOutcome, Pass, SPAN_TARGET, StoreError};
+use tracing::Instrument as _;
 
 use super::SalesInMemory;
 use crate::buyers::Buyer;
@@ -110,7 +111,8 @@ impl SalesInMemory {
                     return Ok(ClaimOutcome::SoldOut);
                 }
                 ClaimStep::Now(waiting) => {
-                    durable(CLAIM, waiting).await?;
+                    let span = tracing::info_span!(target: SPAN_TARGET, "group commit");
+                    durable(CLAIM, waiting).instrument(span).await?;
                     return Ok(ClaimOutcome::Accepted);
                 }
                 ClaimStep::Before(units) => {

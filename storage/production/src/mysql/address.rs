@@ -30,7 +30,7 @@ const SETTINGS: [&str; 2] = [
 
 /// The address of MySQL. Has no `Debug`, since it may contain a password.
 #[derive(Clone)]
-pub(super) struct Address {
+pub(in super::super) struct Address {
     /// How to connect to the mall's database.
     pub(super) opts: Opts,
     /// Name of the database.
@@ -40,7 +40,7 @@ pub(super) struct Address {
 impl Address {
     /// Parses `mysql://[user[:password]@]host[:port]/database[?require_ssl=true][&ca=FILE]`, and the driver's
     /// further parameters.
-    pub(super) fn parse(url: &str) -> Result<Self, OpenError> {
+    pub(in super::super) fn parse(url: &str) -> Result<Self, OpenError> {
         let bad = |detail: String| OpenError::BadUrl { what: "MySQL", detail };
         if url.split_once('?').is_some_and(|(_, query)| query.contains('@')) {
             return Err(bad("a literal ? or @ must be written %3F or %40".into()));
@@ -70,8 +70,13 @@ impl Address {
     }
 
     /// Returns host, port and database, without user and password.
-    pub(super) fn place(&self) -> String {
+    pub(in super::super) fn place(&self) -> String {
         format!("{}:{}/{}", self.opts.ip_or_hostname(), self.opts.tcp_port(), self.database)
+    }
+
+    /// Returns the number of connections of a process.
+    pub(super) fn pool_max(&self) -> usize {
+        self.opts.pool_opts().constraints().max()
     }
 
     /// Returns the address for messages: host, port and database.

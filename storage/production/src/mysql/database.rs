@@ -4,13 +4,14 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use mallbox_storage::{CircuitHealth, StoreError};
+use mallbox_storage::{CircuitHealth, SPAN_TARGET, StoreError};
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts, Pool};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tracing::Instrument as _;
 
 use super::errors::MysqlError;
 use super::event_rows::{EventSwitch, KnownSubscribers};
@@ -199,7 +200,10 @@ impl Database {
         limit: Duration,
         job: impl Job<'a, T>,
     ) -> Result<T, StoreError> {
-        self.tries(form, limit, job).await.map_err(|fault| fault.into_store_error(op))
+        let span = tracing::info_span!(
+            target: SPAN_TARGET, "mysql", otel.kind = "client", otel.name = op, db.system.name = "mysql"
+        );
+        self.tries(form, limit, job).instrument(span).await.map_err(|fault| fault.into_store_error(op))
     }
 
     async fn tries<'a, T>(

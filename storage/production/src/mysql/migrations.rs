@@ -120,6 +120,22 @@ const ALREADY_DONE_CODES: [u16; 5] = [1050, 1060, 1061, 1091, 1359];
 /// `log_bin_trust_function_creators`).
 const TRIGGER_DENIED_CODES: [u16; 2] = [1142, 1419];
 
+/// The state of a database's schema.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SchemaState {
+    /// No database of this name, or no table in it: a start creates a new mall.
+    Empty,
+    /// Tables, and none of them by mallbox.
+    Foreign,
+    /// The database of a mall.
+    At {
+        /// The last step applied.
+        step: u64,
+        /// The newest step known to this program.
+        latest: u64,
+    },
+}
+
 /// Why a database cannot be used, in words for the operator.
 pub(super) enum MigrationError {
     /// The database is no usable mallbox database; the text says why.
@@ -156,24 +172,21 @@ pub(super) async fn apply(conn: &mut Conn) -> Result<(), MigrationError> {
 }
 
 async fn apply_locked(conn: &mut Conn) -> Result<(), MigrationError> {
-    let has = match tables(conn).await? {
-        (0, _) => None,
-        (_, 0) => {
+    let has = match state(conn).await? {
+        SchemaState::Empty => 0,
+        SchemaState::Foreign => {
             return Err(MigrationError::Because(
                 "it contains tables of another program; use a separate database for mallbox".into(),
             ));
         }
-        _ => first(conn, "SELECT MAX(number) FROM mallbox_schema", (), |row| row.next::<Option<u64>>())
-            .await?
-            .flatten(),
+        SchemaState::At { step, latest } if step > latest => {
+            return Err(MigrationError::Because(format!(
+                "it was written by a newer mallbox (schema {step}; this version supports up to {latest}); use that \
+                 version"
+            )));
+        }
+        SchemaState::At { step, .. } => step,
     };
-    let has = has.unwrap_or(0);
-    if has > LATEST_STEP {
-        return Err(MigrationError::Because(format!(
-            "it was written by a newer mallbox (schema {has}; this version supports up to {LATEST_STEP}); \
-             use that version"
-        )));
-    }
     conn.query_drop(
         "CREATE TABLE IF NOT EXISTS mallbox_schema (number BIGINT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) NOT NULL)
          ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin",
@@ -189,6 +202,18 @@ async fn apply_locked(conn: &mut Conn) -> Result<(), MigrationError> {
         }
     }
     Ok(())
+}
+
+/// Returns the state of the schema. Changes nothing.
+pub(super) async fn state(conn: &mut Conn) -> Result<SchemaState, MysqlError> {
+    let step = match tables(conn).await? {
+        (0, _) => return Ok(SchemaState::Empty),
+        (_, 0) => return Ok(SchemaState::Foreign),
+        _ => {
+            first(conn, "SELECT MAX(number) FROM mallbox_schema", (), |row| row.next::<Option<u64>>()).await?
+        }
+    };
+    Ok(SchemaState::At { step: step.flatten().unwrap_or(0), latest: LATEST_STEP })
 }
 
 /// Counts all tables of the database, and the tables among them that list the steps.

@@ -50,6 +50,7 @@ mod follows;
 mod foreign_query;
 mod holders;
 mod import;
+mod inspection;
 mod job;
 mod ledger;
 mod liked;
@@ -76,6 +77,7 @@ mod sale_records;
 mod sale_rows;
 mod second_factors;
 mod sequences;
+mod server_settings;
 mod shop_ratings;
 mod shops;
 mod sign_ins;
@@ -100,21 +102,27 @@ use std::time::Duration;
 
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
-    Archive, Attempts, Audit, ClaimBatches, ClaimGateways, Comments, Credits, DeadLetters, Durability,
-    EventSubscribers, Events, Follows, Import, LedgerRows, Likes, Notes, OpenError, Orders, Outbox,
-    PaymentRows, PersonalData, Pictures, Reports, RetryTasks, Reviews, SecondFactors, Sequences, Shops,
-    StoreError, Users, VoteLines, Votes, Vouchers, WaitingLists, Waves,
+    Archive, Attempts, Audit, ClaimBatches, ClaimGateways, Comments, Credits, DeadLetters, EventSubscribers,
+    Events, Follows, Import, LedgerRows, Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData,
+    Pictures, Reports, RetryTasks, Reviews, SecondFactors, Sequences, Shops, StoreError, Users, VoteLines,
+    Votes, Vouchers, WaitingLists, Waves,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
 use tokio::time::{Instant, sleep, timeout};
 
-use self::address::{Address, PREPARED_STATEMENTS_MAX};
+pub(super) use self::address::Address;
+use self::address::PREPARED_STATEMENTS_MAX;
 use self::database::Database;
 use self::errors::MysqlError;
 pub(super) use self::foreign_query::query_numbers;
+pub use self::inspection::MysqlInspection;
+pub(super) use self::inspection::inspect;
 pub use self::metrics::MysqlMetrics;
 use self::migrations::MigrationError;
+pub use self::migrations::SchemaState;
+pub use self::server_settings::CommitSettings;
+use self::server_settings::ConnectionCapacity;
 pub use self::upkeep::MysqlUpkeep;
 use super::{EpochRows, Holders, SignRows};
 
@@ -240,10 +248,10 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         MigrationError::Because(detail) => OpenError::Unfit { server: address.shown(), detail },
         MigrationError::Trouble(fault) => unreachable(fault),
     })?;
-    let durability = durability(&mut conn).await.map_err(unreachable)?;
+    let commits = server_settings::commit_settings(&mut conn).await.map_err(unreachable)?;
     let writes_events = event_subscribers::are_any(&mut conn).await.map_err(unreachable)?;
-    let (room, taken) = connection_capacity(&mut conn).await.map_err(unreachable)?;
-    if let Some(words) = connection_limit_warning(room, taken, address.opts.pool_opts().constraints().max()) {
+    let capacity = server_settings::connection_capacity(&mut conn).await.map_err(unreachable)?;
+    if let Some(words) = connection_limit_warning(capacity, address.pool_max()) {
         tracing::warn!(server = address.shown(), "{words}");
     }
     drop(conn);
@@ -291,7 +299,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         epochs: Arc::new(epochs::MysqlEpochs(database.clone())),
         holders: Arc::new(holders::MysqlHolders(database.clone())),
         sign_rows: Arc::new(sign_ins::MysqlSignIns(database.clone())),
-        upkeep: MysqlUpkeep { database, address: address.place(), durability },
+        upkeep: MysqlUpkeep { database, address: address.place(), durability: commits.durability() },
     })
 }
 
@@ -395,40 +403,14 @@ async fn open(opts: Opts) -> Result<Conn, MysqlError> {
     Ok(conn.map_err(|_| MysqlError::Silence(CONNECT_TIMEOUT))??)
 }
 
-/// Returns the number of connections for which the server has room, given [`PREPARED_STATEMENTS_MAX`] on
-/// each of ours, and the number of other connections at present.
-async fn connection_capacity(conn: &mut Conn) -> Result<(usize, usize), MysqlError> {
-    let limits: Option<(usize, usize)> =
-        conn.query_first("SELECT @@max_connections, @@max_prepared_stmt_count").await?;
-    let connected: Option<(String, usize)> =
-        conn.query_first("SHOW GLOBAL STATUS LIKE 'Threads_connected'").await?;
-    let room = limits
-        .map_or(usize::MAX, |(connections, prepared)| connections.min(prepared / PREPARED_STATEMENTS_MAX));
-    // The connection of this check is closed before the pool opens its first.
-    Ok((room, connected.map_or(0, |(_, connections)| connections.saturating_sub(1))))
-}
-
-/// Returns a warning for a pool that may not get all its connections. Other processes may open more
-/// connections later: their number is unknown.
-fn connection_limit_warning(room: usize, taken: usize, pool: usize) -> Option<String> {
-    (taken + pool > room).then(|| {
+/// Returns a warning for a pool that may not get all its connections.
+fn connection_limit_warning(capacity: ConnectionCapacity, pool: usize) -> Option<String> {
+    let ConnectionCapacity { room, taken } = capacity;
+    (!capacity.suffices_for(pool)).then(|| {
         format!(
             "MySQL has room for {room} connections; {taken} are taken, and this process may need {pool}: raise \
              max_connections or max_prepared_stmt_count ({PREPARED_STATEMENTS_MAX} a connection) there, or lower pool_max in the URL"
         )
-    })
-}
-
-/// Returns the durability of an acknowledged commit on this server. InnoDB's log has to be on the disk, and
-/// the binary log too where enabled: the server rolls back at its start any transaction missing from the
-/// binary log.
-async fn durability(conn: &mut Conn) -> Result<Durability, MysqlError> {
-    let sql = "SELECT @@innodb_flush_log_at_trx_commit, @@log_bin, @@sync_binlog";
-    let found = columns::first(conn, sql, (), |row| Ok((row.next()?, row.next()?, row.next()?)));
-    Ok(match found.await? {
-        Some((1 | 3, 0, _) | (1 | 3, _, 1)) => Durability::Power,
-        Some((0, _, _)) | None => Durability::Relaxed,
-        Some((_, _, _)) => Durability::Process,
     })
 }
 
@@ -441,11 +423,11 @@ mod tests {
         for (room, taken, pool, is_said) in
             [(151, 135, 16, false), (151, 136, 16, true), (15, 0, 16, true), (0, 0, 1, true)]
         {
-            let words = connection_limit_warning(room, taken, pool);
+            let words = connection_limit_warning(ConnectionCapacity { room, taken }, pool);
             assert_eq!(words.is_some(), is_said, "{room}, {taken}, {pool}: {words:?}");
         }
         assert!(
-            connection_limit_warning(151, 144, 16)
+            connection_limit_warning(ConnectionCapacity { room: 151, taken: 144 }, 16)
                 .unwrap()
                 .contains("room for 151 connections; 144 are taken")
         );

@@ -36,7 +36,7 @@ pub(super) enum Kind {
 
 /// The address of Redis. Neither `Display` nor `Debug` shows the password.
 #[derive(Clone)]
-pub(super) struct Address {
+pub(in super::super) struct Address {
     pub(super) kind: Kind,
     nodes: Vec<ConnectionInfo>,
     hosts: String,
@@ -52,7 +52,7 @@ pub(super) enum Connection {
 
 impl Address {
     /// Parses `redis[s][+sentinel|-cluster]://[user:password@]host[:port],…/[database or master][?ca=FILE]`.
-    pub(super) fn parse(url: &str) -> Result<Self, OpenError> {
+    pub(in super::super) fn parse(url: &str) -> Result<Self, OpenError> {
         let bad = |detail: &str| OpenError::BadUrl { what: "Redis", detail: detail.to_owned() };
         let (scheme, rest) = url.split_once("://").ok_or_else(|| {
             bad("the URL has no scheme; expected redis://, rediss://, redis+sentinel:// or redis-cluster://")
@@ -100,6 +100,11 @@ impl Address {
     /// Returns the address of the cluster that contains the server.
     pub(super) fn as_cluster(&self) -> Self {
         Self { kind: Kind::Cluster, ..self.clone() }
+    }
+
+    /// Returns whether sentinels watch the server.
+    pub(super) fn has_sentinels(&self) -> bool {
+        matches!(self.kind, Kind::Sentinel(_))
     }
 
     fn first(&self) -> RedisResult<ConnectionInfo> {

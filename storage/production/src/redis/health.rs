@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use mallbox_storage::{Durability, OpenError, StoreError, Timestamp};
 
-use super::address::Kind;
 use super::link::{Idempotence, Link, to_store_error};
 
 /// Which failures an acknowledged write survives, according to Redis' own configuration.
@@ -63,17 +62,62 @@ pub struct RedisHealth {
     pub troubles: Vec<String>,
 }
 
+/// A problem that a Redis server reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RedisTrouble {
+    /// The append-only file cannot be written.
+    AppendFile,
+    /// The last snapshot failed, and the server may refuse writes.
+    Snapshot,
+    /// The server still loads its data set.
+    Loading,
+}
+
+impl RedisTrouble {
+    /// All kinds.
+    pub(super) const ALL: [Self; 3] = [Self::AppendFile, Self::Snapshot, Self::Loading];
+
+    /// Returns whether the server reports this problem.
+    pub(super) fn is_in(self, info: &Info) -> bool {
+        match self {
+            Self::AppendFile => info.is("aof_last_write_status", "err"),
+            Self::Snapshot => info.is("rdb_last_bgsave_status", "err"),
+            Self::Loading => info.is("loading", "1"),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::AppendFile => "cannot write its append-only file",
+            Self::Snapshot => "could not write its last snapshot, and may refuse writes",
+            Self::Loading => "is still loading",
+        }
+    }
+}
+
 /// The values of an `INFO` reply by name.
-struct Info(HashMap<String, String>);
+pub(super) struct Info(HashMap<String, String>);
 
 impl Info {
-    fn read(text: &str) -> Self {
+    /// Parses the reply of one server.
+    pub(super) fn read(text: &str) -> Self {
         let values = text.lines().filter_map(|line| line.split_once(':'));
         Self(values.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect())
     }
 
-    fn is(&self, name: &str, value: &str) -> bool {
-        self.0.get(name).is_some_and(|found| found == value)
+    /// Returns whether a value is present and equal.
+    pub(super) fn is(&self, name: &str, value: &str) -> bool {
+        self.text(name) == Some(value)
+    }
+
+    /// Returns a value; `None` if absent.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Returns a number; 0 if absent.
+    pub(super) fn number(&self, name: &str) -> u64 {
+        self.text(name).and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 }
 
@@ -84,8 +128,8 @@ pub(super) async fn check_policy(link: &Link) -> Result<(), OpenError> {
     let infos = infos.map_err(|error| OpenError::Unreachable { server: server(), source: error.into() })?;
     for text in infos {
         let info = Info::read(&text);
-        match info.0.get("maxmemory_policy") {
-            Some(policy) if policy == "noeviction" => {}
+        match info.text("maxmemory_policy") {
+            Some("noeviction") => {}
             Some(policy) => {
                 let detail = format!(
                     "its maxmemory-policy {policy} may evict stock and buyers; set maxmemory-policy \
@@ -105,7 +149,7 @@ pub(super) async fn check_policy(link: &Link) -> Result<(), OpenError> {
 /// Logs a warning if a failover may lose more writes than necessary.
 pub(super) async fn advise_on_replicas(link: &Link) {
     let Ok(infos) = link.info("replication").await else { return };
-    let has_sentinels = matches!(link.address().kind, Kind::Sentinel(_));
+    let has_sentinels = link.address().has_sentinels();
     if infos.iter().any(|text| takes_writes_alone(&Info::read(text), has_sentinels)) {
         tracing::warn!(
             server = link.address().to_string(),
@@ -117,9 +161,9 @@ pub(super) async fn advise_on_replicas(link: &Link) {
 
 /// Returns whether a master with replicas, present or expected, acknowledges writes without any replica.
 /// Redis reports the number of good replicas only if `min-replicas-to-write` is set.
-fn takes_writes_alone(info: &Info, has_sentinels: bool) -> bool {
+pub(super) fn takes_writes_alone(info: &Info, has_sentinels: bool) -> bool {
     let has_replicas = has_sentinels || !info.is("connected_slaves", "0");
-    info.is("role", "master") && has_replicas && !info.0.contains_key("min_slaves_good_slaves")
+    info.is("role", "master") && has_replicas && info.text("min_slaves_good_slaves").is_none()
 }
 
 /// Queries the current health.
@@ -132,25 +176,15 @@ pub(super) async fn health(link: &Link) -> RedisHealth {
             return RedisHealth { durability: None, clock: None, troubles };
         }
     };
-    let mut troubles = Vec::new();
-    for info in &infos {
-        for (name, words) in [
-            ("aof_last_write_status", "cannot write its append-only file"),
-            ("rdb_last_bgsave_status", "could not write its last snapshot, and may refuse writes"),
-        ] {
-            if info.is(name, "err") {
-                troubles.push(format!("Redis at {} {words}", link.address()));
-            }
-        }
-        if info.is("loading", "1") {
-            troubles.push(format!("Redis at {} is still loading", link.address()));
-        }
-    }
+    let reported =
+        infos.iter().flat_map(|info| RedisTrouble::ALL.into_iter().filter(|kind| kind.is_in(info)));
+    let troubles = reported.map(|kind| format!("Redis at {} {}", link.address(), kind.words())).collect();
     let (clock, durability) = (time.ok(), durability(link, &infos).await);
     RedisHealth { durability: Some(durability), clock, troubles }
 }
 
-async fn durability(link: &Link, infos: &[Info]) -> RedisDurability {
+/// Returns the durability of the weakest master.
+pub(super) async fn durability(link: &Link, infos: &[Info]) -> RedisDurability {
     if infos.iter().any(|info| !info.is("aof_enabled", "1")) {
         return RedisDurability::Memory;
     }
@@ -169,7 +203,8 @@ async fn durability(link: &Link, infos: &[Info]) -> RedisDurability {
     each.min().unwrap_or(RedisDurability::Unknown)
 }
 
-async fn clock(link: &Link) -> Result<Timestamp, StoreError> {
+/// Returns the time by the clock of Redis.
+pub(super) async fn clock(link: &Link) -> Result<Timestamp, StoreError> {
     const OP: &str = "redis.time";
     let (seconds, micros): (i64, i64) = link.query(OP, Idempotence::Safe, &redis::cmd("TIME")).await?;
     let ms = seconds.checked_mul(1000).and_then(|ms| ms.checked_add(micros / 1000));

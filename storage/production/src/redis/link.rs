@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all};
-use mallbox_storage::{CircuitHealth, OpenError, StoreError};
+use mallbox_storage::{CircuitHealth, OpenError, SPAN_TARGET, StoreError};
 use parking_lot::Mutex;
 use redis::aio::ConnectionLike as _;
 use redis::cluster_async::ClusterConnection;
@@ -17,6 +17,7 @@ use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo, SingleNodeRou
 use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, ServerErrorKind, Value};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
+use tracing::{Instrument as _, Span};
 
 use super::address::{Address, Connection, Kind};
 use super::nodes::Nodes;
@@ -195,7 +196,8 @@ impl Link {
         repeat: Idempotence,
         command: &Cmd,
     ) -> Result<T, StoreError> {
-        let value = self.send(repeat, command).await.map_err(|error| to_store_error(op, error))?;
+        let sent = self.send(repeat, command).instrument(span(op)).await;
+        let value = sent.map_err(|error| to_store_error(op, error))?;
         T::from_redis_value(value).map_err(|error| to_store_error(op, error.into()))
     }
 
@@ -206,7 +208,7 @@ impl Link {
         repeat: Idempotence,
         call: Call,
     ) -> Result<T, StoreError> {
-        match self.send(repeat, &call.by_hash()).await {
+        match self.send(repeat, &call.by_hash()).instrument(span(op)).await {
             // The script cache was lost in a restart or a flush. EVAL caches the script on the executing
             // node, whereas SCRIPT LOAD would have to reach every node of a cluster.
             Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
@@ -412,6 +414,13 @@ impl Master {
         let (host, port) = parts.ok_or((ErrorKind::UnexpectedReturnType, "not the address of a node"))?;
         Ok(Self(Some(SingleNodeRoutingInfo::ByAddress { host: host.to_owned(), port })))
     }
+}
+
+/// Returns the span of a call, for traces.
+fn span(op: &'static str) -> Span {
+    tracing::info_span!(
+        target: SPAN_TARGET, "redis", otel.kind = "client", otel.name = op, db.system.name = "redis"
+    )
 }
 
 async fn within<T>(span: Duration, work: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {

@@ -21,6 +21,7 @@ mod event_streams;
 mod geo_index;
 mod health;
 mod inboxes;
+mod inspection;
 mod keys;
 mod link;
 mod listener;
@@ -61,7 +62,10 @@ use mallbox_storage::{
     Orders, RateLimits, Sales, Sessions, Shops, SignIns, StoreError, Visitors, WaitingRooms,
 };
 
-pub use self::health::{RedisDurability, RedisHealth};
+pub(super) use self::address::Address;
+pub use self::health::{RedisDurability, RedisHealth, RedisTrouble};
+pub(super) use self::inspection::inspect;
+pub use self::inspection::{RedisInspection, RedisMemory};
 use self::keys::Keys;
 use self::link::Link;
 pub use self::sign_ins::SIGNS_KEPT;
