@@ -148,6 +148,9 @@ fn no_phone_token_query_or_address_is_in_a_span() {
     mall.send("GET", "/s3cr3t", &login, "");
     mall.send("S3CR3T", "/api/shop/1", &login, "");
     mall.send("GET", &format!("/api/shop/of/name?name={PHONE}"), &format!("x-request-id: {PHONE}\r\n"), "");
+    for id in [format!("order-{PHONE}"), token.clone()] {
+        mall.send("GET", "/api/shop/2", &format!("x-request-id: {id}\r\n"), "");
+    }
     mall.send("POST", "/api/user/login", &login, r#"{"phone":"13900000001","code":"s3cr3t"}"#);
     mall.send("GET", "/api/shop/1", "x-request-id: last\r\n", "");
     collector.wait_for(has_request_id("last"));

@@ -29,6 +29,11 @@ pub enum BackupFault {
     /// The signature does not fit the content.
     #[error("its signature does not fit its content; use another backup")]
     Forged,
+    /// A point of a stream does not follow what precedes it; its number.
+    #[error(
+        "point {0} does not follow what precedes it: the stream belongs to another backup, or was changed"
+    )]
+    OutOfOrder(u64),
     /// The end is missing.
     #[error("it is incomplete: its end is missing")]
     CutOff,

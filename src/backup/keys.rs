@@ -89,7 +89,8 @@ pub fn name_of(key: &VerifyingKey) -> String {
 }
 
 /// Returns the public key of a [name](name_of).
-pub(super) fn key_of(name: &str) -> Option<VerifyingKey> {
+#[must_use]
+pub fn key_of(name: &str) -> Option<VerifyingKey> {
     VerifyingKey::from_bytes(&unhex(name)?.try_into().ok()?).ok()
 }
 

@@ -1,9 +1,9 @@
 //! A stream: what changed since a backup, point after point, in one file beside the backup.
 //!
-//! The file begins with a line of text. Each point follows as a frame: the length of its archive in eight
-//! bytes and a CRC-32 of these in four, both little-endian, and the archive, of the same form as a backup. A
-//! point names the SHA-256 of what precedes it, the backup or another point: none can be missing, exchanged,
-//! or of another stream.
+//! The file begins with a line of text. Each point follows as a frame: the length of its archive and its time
+//! in ms since 1970 in eight bytes each, a CRC-32 of these in four, all little-endian, and the archive, of the
+//! same form as a backup. A point names the SHA-256 of what precedes it, the backup or another point: none can
+//! be missing, exchanged, or of another stream.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read, Write as _};
@@ -16,8 +16,9 @@ use sha2::{Digest as _, Sha256};
 use super::fault::BackupFault;
 
 const FIRST_LINE: &[u8] = b"mallbox stream 1\n";
-const LENGTH_BYTES: usize = 8;
-const FRAME_HEADER_BYTES: usize = LENGTH_BYTES + 4;
+const NUMBER_BYTES: usize = 8;
+const CHECKED_BYTES: usize = 2 * NUMBER_BYTES;
+const FRAME_HEADER_BYTES: usize = CHECKED_BYTES + 4;
 /// Size limit of a point in bytes: a `-wal` file and pictures, compressed.
 const POINT_MAX_BYTES: u64 = 4 << 30;
 
@@ -54,13 +55,13 @@ impl Position {
 
 /// A stream being written.
 #[derive(Debug)]
-pub struct StreamWriter {
+pub struct PointWriter {
     file: File,
     position: Position,
     bytes: u64,
 }
 
-impl StreamWriter {
+impl PointWriter {
     /// Creates the stream behind a backup, which starts at `position`. Readable by the owner alone.
     ///
     /// # Errors
@@ -86,14 +87,22 @@ impl StreamWriter {
         self.bytes
     }
 
-    /// Appends a point durably.
+    /// Appends a point durably. `taken`: its time, in ms since 1970.
     ///
     /// # Errors
-    /// The file cannot be written. The stream ends there: part of the point may be in the file.
-    pub fn append(&mut self, archive: &[u8]) -> io::Result<()> {
-        let length = (archive.len() as u64).to_le_bytes();
-        self.file.write_all(&length)?;
-        self.file.write_all(&crc32fast::hash(&length).to_le_bytes())?;
+    /// The point is too large, or the file cannot be written. The stream ends there: part of the point may be
+    /// in the file.
+    pub fn append(&mut self, archive: &[u8], taken: i64) -> io::Result<()> {
+        let length = archive.len() as u64;
+        if length > POINT_MAX_BYTES {
+            let text = format!(
+                "{length} bytes have changed since the last point, and a point has at most {POINT_MAX_BYTES}"
+            );
+            return Err(io::Error::new(ErrorKind::FileTooLarge, text));
+        }
+        let checked = [length.to_le_bytes(), taken.to_le_bytes()].concat();
+        self.file.write_all(&checked)?;
+        self.file.write_all(&crc32fast::hash(&checked).to_le_bytes())?;
         self.file.write_all(archive)?;
         self.file.sync_data()?;
         self.position.advance(archive);
@@ -107,6 +116,8 @@ impl StreamWriter {
 pub struct Frame {
     /// Where the point has to belong to.
     pub position: Position,
+    /// Time of the point, in ms since 1970.
+    pub taken: i64,
     /// The archive.
     pub archive: Vec<u8>,
     /// Whether the file ends here: an archive that is unreadable then was cut off by a crash.
@@ -115,7 +126,7 @@ pub struct Frame {
 
 /// A stream being read.
 #[derive(Debug)]
-pub struct StreamReader {
+pub struct PointReader {
     path: PathBuf,
     file: BufReader<File>,
     position: Position,
@@ -124,7 +135,7 @@ pub struct StreamReader {
     torn_bytes: u64,
 }
 
-impl StreamReader {
+impl PointReader {
     /// Opens the stream behind a backup.
     ///
     /// # Errors
@@ -156,48 +167,74 @@ impl StreamReader {
     /// # Errors
     /// [`BackupFault`]: the file is damaged, or cannot be read.
     pub fn next_point(&mut self) -> Result<Option<Frame>, BackupFault> {
-        if self.left == 0 {
-            return Ok(None);
-        }
-        let mut header = [0; FRAME_HEADER_BYTES];
-        if self.left < header.len() as u64 {
-            return Ok(self.torn());
-        }
-        self.read(&mut header)?;
-        let (length, checksum) = header.split_at(LENGTH_BYTES);
-        if crc32fast::hash(length).to_le_bytes() != *checksum {
-            // A crash leaves zeros where nothing was written yet.
-            return if self.is_zero_to_the_end(&header)? {
-                Ok(self.torn())
-            } else {
-                Err(BackupFault::Damaged { entry: None })
-            };
-        }
-        let length = u64::from_le_bytes(length.try_into().expect("eight bytes"));
-        let left = self.left - header.len() as u64;
-        if length > left {
-            return Ok(self.torn());
-        }
-        let length = usize::try_from(length).ok().filter(|length| *length as u64 <= POINT_MAX_BYTES);
-        let mut archive = vec![0; length.ok_or(BackupFault::Damaged { entry: None })?];
+        let Some((length, taken)) = self.next_header()? else { return Ok(None) };
+        let length = usize::try_from(length).map_err(|_| BackupFault::Damaged { entry: None })?;
+        let mut archive = vec![0; length];
         self.read(&mut archive)?;
-        self.left = left - archive.len() as u64;
+        self.left -= archive.len() as u64;
         let position = self.position.clone();
         self.position.advance(&archive);
-        Ok(Some(Frame { position, archive, is_last: self.left == 0 }))
+        Ok(Some(Frame { position, taken, archive, is_last: self.left == 0 }))
     }
 
-    fn torn(&mut self) -> Option<Frame> {
+    /// Returns the time of the last point at or before `until`, in ms since 1970; `None` if there is none.
+    /// Reads the headers alone, up to the first that is unreadable.
+    #[must_use]
+    pub fn reach(mut self, until: i64) -> Option<i64> {
+        let mut reached = None;
+        while let Ok(Some((length, taken))) = self.next_header() {
+            let skipped = i64::try_from(length).ok().map(|length| self.file.seek_relative(length));
+            if taken > until || !skipped.is_some_and(|skipped| skipped.is_ok()) {
+                break;
+            }
+            self.left -= length;
+            reached = Some(taken);
+        }
+        reached
+    }
+
+    /// Reads the header of the next point: the length of its archive, which is there as a whole, and its time.
+    fn next_header(&mut self) -> Result<Option<(u64, i64)>, BackupFault> {
+        if self.left < FRAME_HEADER_BYTES as u64 {
+            return Ok(self.torn());
+        }
+        let mut header = [0; FRAME_HEADER_BYTES];
+        self.read(&mut header)?;
+        let (checked, checksum) = header.split_at(CHECKED_BYTES);
+        if crc32fast::hash(checked).to_le_bytes() != *checksum {
+            // A crash leaves zeros where nothing was written yet.
+            let is_torn = header.iter().all(|byte| *byte == 0) && self.is_zero_to_the_end()?;
+            return if is_torn { Ok(self.torn()) } else { Err(BackupFault::Damaged { entry: None }) };
+        }
+        let number = |bytes: &[u8]| <[u8; NUMBER_BYTES]>::try_from(bytes).expect("eight bytes");
+        let (length, taken) = checked.split_at(NUMBER_BYTES);
+        let (length, taken) = (u64::from_le_bytes(number(length)), i64::from_le_bytes(number(taken)));
+        if length > self.left - header.len() as u64 {
+            return Ok(self.torn());
+        }
+        self.left -= header.len() as u64;
+        if length > POINT_MAX_BYTES {
+            Err(BackupFault::Damaged { entry: None })
+        } else {
+            Ok(Some((length, taken)))
+        }
+    }
+
+    fn torn<T>(&mut self) -> Option<T> {
         self.torn_bytes = std::mem::take(&mut self.left);
         None
     }
 
-    fn is_zero_to_the_end(&mut self, header: &[u8]) -> Result<bool, BackupFault> {
-        let mut rest = Vec::new();
-        self.file
-            .read_to_end(&mut rest)
-            .map_err(|source| BackupFault::Io { path: self.path.clone(), source })?;
-        Ok(header.iter().chain(&rest).all(|byte| *byte == 0))
+    fn is_zero_to_the_end(&mut self) -> Result<bool, BackupFault> {
+        let mut block = [0; 1 << 12];
+        loop {
+            let refused = |source| BackupFault::Io { path: self.path.clone(), source };
+            match self.file.read(&mut block).map_err(refused)? {
+                0 => return Ok(true),
+                read if block[..read].iter().any(|byte| *byte != 0) => return Ok(false),
+                _ => {}
+            }
+        }
     }
 
     fn read(&mut self, into: &mut [u8]) -> Result<(), BackupFault> {
@@ -219,19 +256,19 @@ mod tests {
     fn stream() -> (tempfile::TempDir, PathBuf, Vec<Vec<u8>>) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stream");
-        let points = [vec![1; 10], vec![], vec![3; 70_000]];
-        let mut writer = StreamWriter::create(&path, start()).unwrap();
+        let points = [vec![], vec![1; 10], vec![3; 70_000]];
+        let mut writer = PointWriter::create(&path, start()).unwrap();
         for point in &points {
-            writer.append(point).unwrap();
+            writer.append(point, i64::try_from(point.len()).unwrap()).unwrap();
         }
         assert_eq!(writer.bytes(), fs::metadata(&path).unwrap().len());
-        assert!(StreamWriter::create(&path, start()).is_err(), "a stream is never replaced");
+        assert!(PointWriter::create(&path, start()).is_err(), "a stream is never replaced");
         (dir, path, points.into())
     }
 
     /// Reads all points. Returns them and the bytes torn off.
     fn read(path: &Path) -> Result<(Vec<Vec<u8>>, u64), BackupFault> {
-        let mut reader = StreamReader::open(path, start())?;
+        let mut reader = PointReader::open(path, start())?;
         let mut points = Vec::new();
         while let Some(frame) = reader.next_point()? {
             points.push(frame.archive);
@@ -240,9 +277,19 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_reaches_its_last_point_before_an_instant() {
+        let (_dir, path, _) = stream();
+        let reach = |until| PointReader::open(&path, start()).unwrap().reach(until);
+        assert_eq!(
+            [-1, 0, 9, 10, 69_999, 70_000].map(reach),
+            [None, Some(0), Some(0), Some(10), Some(10), Some(70_000)]
+        );
+    }
+
+    #[test]
     fn points_are_read_in_their_order_with_their_positions() {
         let (_dir, path, points) = stream();
-        let mut reader = StreamReader::open(&path, start()).unwrap();
+        let mut reader = PointReader::open(&path, start()).unwrap();
         let mut expected = start();
         for (point, number) in points.iter().zip(1..) {
             let frame = reader.next_point().unwrap().unwrap();

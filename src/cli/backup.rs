@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use clap::Args;
 
+use self::room::remove_rooms_on_stop;
 use self::stream::Schedule;
 use self::take::{Form, Protection, Target};
-use super::messages::{BackupMisuse, UsageError};
+use super::messages::{BackupMisuse, CommandFailure, UsageError};
 use super::{key_files, mall_directory};
 use crate::backup::keys::{self, KeyKind};
 use crate::backup::retention::Retention;
@@ -74,6 +75,8 @@ pub(super) fn run(backup: &Backup, l: Language) -> anyhow::Result<bool> {
         return Err(UsageError::NoMall(dir.to_owned()).into());
     }
     let protection = backup.protection()?;
+    let is_endless = backup.stream || backup.every.is_some();
+    remove_rooms_on_stop(is_endless).map_err(|error| CommandFailure::NoThreads.with_cause(error))?;
     let target = Target { mall: &backup.mall, dir, scratch: backup.scratch.as_deref(), protection, l };
     if backup.stream {
         if !backup.to.is_dir() {

@@ -1,12 +1,13 @@
 //! `mallbox keygen`: makes the keys that encrypt or sign backups.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::backup::naming::directory_of;
 use super::messages::{BackupMisuse, CommandFailure, UsageError};
 use super::output::print;
 use crate::backup::keys::KeyPair;
@@ -43,6 +44,8 @@ pub(super) fn run(keygen: &Keygen, l: Language) -> anyhow::Result<()> {
     };
     write_new(private, &pair.private, 0o600)?;
     write_new(&public, &pair.public, 0o644).inspect_err(|_| drop(fs::remove_file(private)))?;
+    let synced = File::open(directory_of(private)).and_then(|dir| dir.sync_all());
+    synced.map_err(|error| CommandFailure::CannotWrite(private.clone()).with_cause(error))?;
     let (private, public) = (private.display(), public.display());
     print(&match keygen.purpose {
         Purpose::Encryption => sentence!(

@@ -22,6 +22,7 @@ use crate::backup::DATABASE;
 use crate::backup::keys::{self, KeyKind};
 use crate::backup::manifest::Header;
 use crate::backup::reader::{Credentials, Unpacked, unpack};
+use crate::backup::stream::{PointReader, Position};
 use crate::language::{Language, sentence};
 use crate::mall::operator::backups::{INCARNATION, RENEWED_SECRETS, RESTORED_FROM};
 
@@ -131,6 +132,23 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
     Ok(checked.balances)
 }
 
+/// Returns the last instant, in ms since 1970, that a backup and its stream can restore at or before `until`;
+/// `None` if the backup is later.
+fn reach(backup: &Path, taken: Timestamp, until: Until) -> Option<i64> {
+    let until = match until {
+        Until::Latest => i64::MAX,
+        Until::Instant(until) => until.as_millisecond(),
+    };
+    let taken = taken.as_millisecond();
+    if until < taken {
+        return None;
+    }
+    // Only the place of the points is of interest here, and not what they follow.
+    let position = Position { number: 1, previous: String::new() };
+    let points = PointReader::open(&stream_of(backup), position).ok();
+    Some(points.and_then(|points| points.reach(until)).unwrap_or(taken))
+}
+
 /// Reports what of a stream is not in the restored mall.
 fn report_stream(backup: &Path, until: Option<Until>, applied: &Applied, l: Language) {
     let stream = stream_of(backup);
@@ -140,6 +158,13 @@ fn report_stream(backup: &Path, until: Option<Until>, applied: &Applied, l: Lang
             l,
             "{shown}里还有此后的改动；加上--at latest或--at 时刻，可一并恢复\n",
             "{shown} has what changed afterwards; pass --at latest, or --at INSTANT, to restore that too\n"
+        ));
+    }
+    if until.is_some() && applied.points == 0 {
+        warn(&sentence!(
+            l,
+            "{shown}不存在，或者其中没有该时刻之前的时间点：恢复的只是备份本身",
+            "{shown} is missing, or has no point before the instant: the backup alone was restored"
         ));
     }
     if bytes > 0 {
@@ -193,19 +218,17 @@ impl Restore {
         }
         let until = self.at.unwrap_or(Until::Latest);
         let cannot_read = |error| CommandFailure::CannotRead(self.from.clone()).with_cause(error);
-        let mut newest = None;
+        let mut furthest = None;
         for entry in fs::read_dir(&self.from).map_err(cannot_read)? {
             let name = entry.map_err(cannot_read)?.file_name();
             let Some(taken) = time_in(&name.to_string_lossy()) else { continue };
-            let is_before = match until {
-                Until::Latest => true,
-                Until::Instant(until) => taken <= until,
-            };
-            if is_before && newest.as_ref().is_none_or(|(newest, _)| *newest < taken) {
-                newest = Some((taken, name));
+            if let Some(reach) = reach(&self.from.join(&name), taken, until)
+                && furthest.as_ref().is_none_or(|(furthest, _)| *furthest < reach)
+            {
+                furthest = Some((reach, name));
             }
         }
-        let Some((_, name)) = newest else {
+        let Some((_, name)) = furthest else {
             let instant = match until {
                 Until::Latest => None,
                 Until::Instant(until) => Some(until.to_string()),
@@ -229,7 +252,7 @@ pub(super) struct Source<'a> {
 pub(super) struct Made {
     header: Header,
     pub(super) checked: CheckedLedger,
-    applied: Applied,
+    pub(super) applied: Applied,
 }
 
 /// Unpacks a backup into an empty directory, adds its stream if wanted, makes a mall of it, and checks its
@@ -244,11 +267,16 @@ pub(super) fn make_mall(
     let not_restored = |error| CommandFailure::NotRestored(from.file.to_owned()).with_cause(error);
     let Unpacked { header, mut claims } =
         unpack(from.file, dir, from.credentials, progress).map_err(not_restored)?;
+    if let Some(Until::Instant(until)) = from.until
+        && header.taken.parse::<Timestamp>().is_ok_and(|taken| until < taken)
+    {
+        return Err(UsageError::Backup(BackupMisuse::LaterBackup(from.file.to_owned(), header.taken)).into());
+    }
     let mut applied = Applied::default();
     let mut taken = header.taken.clone();
     if header.is_base {
         if let Some(until) = from.until {
-            applied = apply_points(from, dir, until, |_| {})?;
+            applied = apply_points(from, &header, dir, until)?;
         }
         finish_copy(&dir.join(DATABASE))?;
     }

@@ -1,6 +1,7 @@
 //! Errors of storage. A business refusal is an outcome and never an error.
 
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -104,16 +105,31 @@ fn on_damage(accept: Option<u64>) -> String {
     })
 }
 
-fn was_put_back(copy: Option<&Path>) -> String {
-    copy.map_or_else(
-        || "The mall is as it was before.".to_owned(),
-        |copy| {
-            format!(
-                "The mall as it was before is in {}; mallbox downgrade --before-upgrade puts it back.",
+/// What a failed upgrade has left.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum UpgradeState {
+    /// The mall is as it was before.
+    Undone,
+    /// The mall as it was before is in this directory.
+    Copied(PathBuf),
+    /// Some steps of the upgrade may have been done, and there is no copy.
+    Unknown,
+}
+
+impl fmt::Display for UpgradeState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Undone => f.write_str("The mall is as it was before"),
+            Self::Copied(copy) => write!(
+                f,
+                "The mall as it was before is in {}; mallbox downgrade --before-upgrade puts it back",
                 copy.display()
-            )
-        },
-    )
+            ),
+            Self::Unknown => {
+                f.write_str("There is no copy from before: restore a backup with mallbox restore")
+            }
+        }
+    }
 }
 
 /// Failure to open a store. Each message tells the operator what to do.
@@ -192,16 +208,15 @@ pub enum OpenError {
     },
     /// The schema of an earlier version could not be migrated.
     #[error(
-        "{}: the upgrade failed: {detail}. {} Start the version before, and report this",
-        path.display(), was_put_back(copy.as_deref())
+        "{}: the upgrade failed: {detail}. {state}. Start the version before, and report this", path.display()
     )]
     UpgradeFailed {
         /// The database file.
         path: PathBuf,
         /// What went wrong.
         detail: String,
-        /// The copy from before, if it could not be put back.
-        copy: Option<PathBuf>,
+        /// What is left.
+        state: UpgradeState,
     },
     /// The address of a server cannot be parsed. The error does not repeat the address, which may contain a
     /// password.

@@ -132,7 +132,7 @@ pub use day::{Day, DaySpan};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadState, ReplayOutcome, VoidOutcome};
 pub use dead_reason::DeadReason;
 pub use deadlines::Deadlines;
-pub use error::{LogLoss, OpenError, Source, StoreError};
+pub use error::{LogLoss, OpenError, Source, StoreError, UpgradeState};
 pub use event_kinds::{EventKind, PAYMENT_DUE_BEFORE};
 pub use event_streams::{EventStreams, STREAM_MAX_EVENTS};
 pub use event_subscribers::{

@@ -51,7 +51,7 @@ pub(super) fn name_durably(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Returns the directory that a file is in, or will be.
-pub(super) fn directory_of(file: &Path) -> &Path {
+pub(in crate::cli) fn directory_of(file: &Path) -> &Path {
     file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

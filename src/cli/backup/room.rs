@@ -2,11 +2,42 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use parking_lot::Mutex;
 use tempfile::TempDir;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::messages::CommandFailure;
+
+/// The directories in use.
+static ROOMS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the directories and ends the process when it is told to stop: a copy of the database must not stay
+/// in a directory for temporary files. `is_endless`: stopping is the usual end, and no failure.
+///
+/// # Errors
+/// The system refuses a thread or the signals.
+pub(super) fn remove_rooms_on_stop(is_endless: bool) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (mut terminate, mut interrupt) = {
+        let _entered = runtime.enter();
+        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
+    };
+    let wait = move || {
+        let number = runtime.block_on(async {
+            tokio::select! {
+                _ = terminate.recv() => 15,
+                _ = interrupt.recv() => 2,
+            }
+        });
+        for room in ROOMS.lock().iter() {
+            let _ = fs::remove_dir_all(room);
+        }
+        std::process::exit(if is_endless { 0 } else { 128 + number });
+    };
+    std::thread::Builder::new().name("stop".to_owned()).spawn(wait).map(drop)
+}
 
 /// A private directory that a backup works in, removed when the value is dropped.
 pub(super) struct Room {
@@ -26,6 +57,7 @@ impl Room {
             let dir = tempfile::Builder::new().prefix(Self::PREFIX).tempdir_in(parent)?;
             let lock = File::open(dir.path())?;
             lock.lock()?;
+            ROOMS.lock().push(dir.path().to_owned());
             Ok(Self { dir, _lock: lock })
         })();
         made.map_err(|error: io::Error| CommandFailure::CannotWrite(parent.to_owned()).with_cause(error))
@@ -33,6 +65,10 @@ impl Room {
 
     pub(super) fn path(&self) -> &Path {
         self.dir.path()
+    }
+
+    fn forget(&self) {
+        ROOMS.lock().retain(|room| room != self.path());
     }
 
     fn remove_leftovers(parent: &Path) -> io::Result<()> {
@@ -48,5 +84,11 @@ impl Room {
             }
         }
         Ok(())
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.forget();
     }
 }

@@ -22,9 +22,8 @@ use crate::backup::writer::BackupWriter;
 use crate::cli::messages::{BackupMisuse, CommandFailure, UsageError};
 use crate::cli::output::{print, size_text};
 use crate::cli::progress::Progress;
-use crate::cli::restore::{Source, Until, make_mall};
+use crate::cli::restore::{Made, Source, Until, make_mall};
 use crate::cli::running_mall::make_dir;
-use crate::cli::verify::CheckedLedger;
 use crate::cli::{control_calls, mall_directory};
 use crate::config::PlaceConfig;
 use crate::http::control::ControlCall;
@@ -123,14 +122,18 @@ impl Target<'_> {
     /// Writes a backup to the new file `to`, or to a file named by the time in the directory `to`.
     pub(super) fn take(&self, to: &Path, form: Form) -> anyhow::Result<Taken> {
         let l = self.l;
-        let taken = now()?;
+        let mut taken = now()?;
         let is_encrypted = self.protection.is_encrypted();
         let file = if to.is_dir() { to.join(file_name(taken, is_encrypted)) } else { to.to_owned() };
         let rooms = self.rooms_for(&file)?;
-        let basis = self.basis()?;
+        let mut basis = self.basis()?;
+        if form == Form::Base {
+            // The check of all pages took its time: a restore to an instant is to have little from after it.
+            (taken, basis) = (now()?, self.point_basis()?);
+        }
         let written = rooms.beside.path().join("backup");
         let (bytes, mut progress) = self.write(&written, rooms.scratch(), (taken, form), &basis)?;
-        let checked = self.try_out(&written, None, rooms.scratch(), &mut progress)?;
+        let checked = self.try_out(&written, None, rooms.scratch(), &mut progress)?.checked;
         progress.end();
         let cannot_name = |error: io::Error| CommandFailure::CannotWrite(file.clone()).with_cause(error);
         name_durably(&written, &file).map_err(cannot_name)?;
@@ -193,9 +196,9 @@ impl Target<'_> {
         Self::basis_in(control_calls::request(self.mall, "GET", "/control/backup", self.l)?)
     }
 
-    /// Asks the running mall, as [`basis`](Self::basis) does.
-    pub(super) fn running_basis(&self) -> anyhow::Result<Basis> {
-        let call = ControlCall { method: "GET", path: "/control/backup", body: "" };
+    /// Asks the running mall for its pending claims, for a point of a stream.
+    pub(super) fn point_basis(&self) -> anyhow::Result<Basis> {
+        let call = ControlCall { method: "GET", path: "/control/backup/point", body: "" };
         Self::basis_in(control_calls::request_to_running(self.mall, call, self.l)?)
     }
 
@@ -297,7 +300,7 @@ impl Target<'_> {
     }
 
     /// Makes a mall of a backup and its stream in a scratch directory, and checks its ledger.
-    pub(super) fn try_stream_out(&self, backup: &Path) -> anyhow::Result<CheckedLedger> {
+    pub(super) fn try_stream_out(&self, backup: &Path) -> anyhow::Result<Made> {
         let room = Room::make(&self.scratch_beside(directory_of(backup)))?;
         let mut progress = Progress::new(0);
         let checked = self.try_out(backup, Some(Until::Latest), room.path(), &mut progress);
@@ -321,7 +324,7 @@ impl Target<'_> {
         until: Option<Until>,
         scratch: &Path,
         progress: &mut Progress,
-    ) -> anyhow::Result<CheckedLedger> {
+    ) -> anyhow::Result<Made> {
         let l = self.l;
         let dir = scratch.join("trial");
         make_dir(&dir)?;
@@ -331,6 +334,6 @@ impl Target<'_> {
             progress.note(|| sentence!(l, "试开", "trial"), line);
         };
         let source = Source { file: backup, credentials: &self.protection.trial, until };
-        make_mall(source, &dir, false, show, l).map(|made| made.checked)
+        make_mall(source, &dir, false, show, l)
     }
 }

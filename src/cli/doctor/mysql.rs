@@ -61,16 +61,16 @@ fn schema(state: SchemaState, l: Language) -> Result<String, String> {
         )),
         SchemaState::At { step, latest } if step > latest => Err(sentence!(
             l,
-            "模式版本{step}，由更新的mallbox写成；这个版本只支持到{latest}，请使用更新的版本",
+            "结构版本{step}，由更新的mallbox写成；这个版本只支持到{latest}，请使用更新的版本",
             "schema {step}, written by a newer mallbox; this version supports up to {latest}: use the newer version"
         )),
         SchemaState::At { step, latest } if step < latest => Ok(sentence!(
             l,
-            "模式版本{step}，下次启动时迁移到{latest}；之后旧版本不能再启动",
+            "结构版本{step}，下次启动时迁移到{latest}；之后旧版本不能再启动",
             "schema {step}; the next start migrates it to {latest}, and earlier versions do not start any more"
         )),
         SchemaState::At { step, .. } => {
-            Ok(sentence!(l, "模式版本{step}，与本程序一致", "schema {step}, the one of this version"))
+            Ok(sentence!(l, "结构版本{step}，与本程序一致", "schema {step}, the one of this version"))
         }
     }
 }

@@ -20,6 +20,8 @@ pub(in crate::cli) enum BackupMisuse {
     StreamInFile(PathBuf),
     /// No backup in this directory; from an instant before, if one is given.
     NoBackup(PathBuf, Option<String>),
+    /// The backup is later than the instant to restore; its time.
+    LaterBackup(PathBuf, String),
     /// The file holds no key of this kind.
     NoKey(PathBuf, KeyKind),
     /// A file of this name would be replaced by a key.
@@ -75,6 +77,14 @@ impl BackupMisuse {
                     l,
                     "{dir}里没有{instant}或更早的备份",
                     "there is no backup of {instant} or before in {dir}"
+                )
+            }
+            Self::LaterBackup(file, taken) => {
+                let file = file.display();
+                sentence!(
+                    l,
+                    "{file}是{taken}的备份，比--at给出的时刻晚；请换一个更早的备份",
+                    "{file} is of {taken}, after the instant of --at; choose an earlier backup"
                 )
             }
             Self::NoKey(file, kind) => {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use mallbox_storage::{LogLoss, OpenError};
+use mallbox_storage::{LogLoss, OpenError, UpgradeState};
 
 use crate::backup::fault::BackupFault;
 use crate::http::ServerError;
@@ -66,6 +66,9 @@ pub(super) fn of_backup(fault: &BackupFault, l: Language) -> String {
         (Language::Zh, BackupFault::Unsigned) => "备份没有签名".to_owned(),
         (Language::Zh, BackupFault::OtherSigner(key)) => format!("备份是用另一把密钥签名的（{key}）"),
         (Language::Zh, BackupFault::Forged) => "签名与内容不符；请改用另一个备份".to_owned(),
+        (Language::Zh, BackupFault::OutOfOrder(number)) => {
+            format!("第{number}个时间点接不上前面的内容：流属于另一个备份，或被改动过")
+        }
         (Language::Zh, BackupFault::CutOff) => "文件不完整，缺少末尾".to_owned(),
         (Language::Zh, BackupFault::Damaged { entry: Some(entry) }) => {
             format!("文件已损坏（{entry}）；请改用另一个备份")
@@ -155,10 +158,11 @@ pub(super) fn of_store(error: &OpenError, l: Language) -> String {
             path.display(),
             of_store(source, l)
         ),
-        (Language::Zh, OpenError::UpgradeFailed { path, detail, copy }) => {
-            let state = match copy {
-                None => "商城已恢复到升级之前".to_owned(),
-                Some(copy) => {
+        (Language::Zh, OpenError::UpgradeFailed { path, detail, state }) => {
+            let state = match state {
+                UpgradeState::Undone => "商城已恢复到升级之前".to_owned(),
+                UpgradeState::Unknown => "没有升级之前的副本，请用mallbox restore恢复备份".to_owned(),
+                UpgradeState::Copied(copy) => {
                     format!("升级之前的商城在{}，可用mallbox downgrade --before-upgrade恢复", copy.display())
                 }
             };

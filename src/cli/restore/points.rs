@@ -1,19 +1,19 @@
 //! Points of a stream, applied to an unpacked backup up to an instant.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufReader, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-use jiff::Timestamp;
 use mallbox_storage::Claim;
 use mallbox_storage_embedded::backup::{ChangedPages, apply};
 
 use super::{Source, Until};
 use crate::backup::fault::BackupFault;
+use crate::backup::keys;
 use crate::backup::manifest::{Header, PAGES, Point};
-use crate::backup::reader::{Unpacked, unpack_point};
-use crate::backup::stream::{Frame, Position, StreamReader};
+use crate::backup::reader::{Credentials, Unpacked, unpack_point};
+use crate::backup::stream::{Frame, PointReader, Position};
 use crate::backup::{DATABASE, DIRECTORIES};
 use crate::cli::backup::naming::stream_of;
 use crate::cli::messages::CommandFailure;
@@ -23,32 +23,35 @@ const POINT_DIR: &str = ".point";
 
 /// What a stream added to a backup.
 #[derive(Default)]
-pub(super) struct Applied {
+pub(in crate::cli) struct Applied {
     /// Number of points.
-    pub(super) points: u64,
+    pub(in crate::cli) points: u64,
     /// The last of them: its time and its pending claims. `None` without points.
     pub(super) last: Option<(String, Vec<Claim>)>,
     /// Bytes at the end of the stream that are no whole point: a crash has cut one off.
-    pub(super) torn_bytes: u64,
+    pub(in crate::cli) torn_bytes: u64,
 }
 
 /// Applies the points of the stream beside a backup, which is unpacked in `dir`, up to the last one at or
-/// before `until`. Reports the number of points.
+/// before `until`.
 pub(super) fn apply_points(
     from: Source<'_>,
+    base: &Header,
     dir: &Path,
     until: Until,
-    mut progress: impl FnMut(u64),
 ) -> anyhow::Result<Applied> {
     let path = stream_of(from.file);
     let mut applied = Applied::default();
-    if !path.exists() {
+    let cannot_read = |error| CommandFailure::CannotRead(from.file.to_owned()).with_cause(error);
+    if !path.try_exists().map_err(cannot_read)? {
         return Ok(applied);
     }
-    let cannot_read = |error| CommandFailure::CannotRead(from.file.to_owned()).with_cause(error);
+    // A signed backup has signed points.
+    let signer = base.signer.as_ref().and_then(|name| keys::key_of(name));
+    let credentials = Credentials { identities: from.credentials.identities.clone(), signer };
     let position = Position::behind_backup(from.file).map_err(cannot_read)?;
     let unreadable = |fault: BackupFault| CommandFailure::NotRestored(path.clone()).with_cause(fault);
-    let mut reader = StreamReader::open(&path, position).map_err(unreadable)?;
+    let mut reader = PointReader::open(&path, position).map_err(unreadable)?;
     loop {
         let damaged = |fault: BackupFault| {
             let reached = applied.last.as_ref().map(|(taken, _)| taken.clone());
@@ -58,8 +61,11 @@ pub(super) fn apply_points(
             applied.torn_bytes = reader.torn_bytes();
             return Ok(applied);
         };
+        if until.is_before(frame.taken) {
+            return Ok(applied);
+        }
         let room = dir.join(POINT_DIR);
-        let unpacked = unpack(&frame, &room, from);
+        let unpacked = unpack(&frame, &room, &credentials);
         let Unpacked { header, claims } = match unpacked {
             Ok(unpacked) => unpacked,
             // What was not synced before a power cut.
@@ -70,27 +76,18 @@ pub(super) fn apply_points(
             }
             Err(fault) => return Err(damaged(fault)),
         };
-        if until.is_before(&header.taken)? {
-            remove(&room)?;
-            return Ok(applied);
-        }
         add(&header, &room, dir)?;
         remove(&room)?;
-        let is_reached = until.is_exactly(&header.taken);
         applied.points += 1;
         applied.last = Some((header.taken, claims));
-        progress(applied.points);
-        if is_reached {
-            return Ok(applied);
-        }
     }
 }
 
-fn unpack(frame: &Frame, room: &Path, from: Source<'_>) -> Result<Unpacked, BackupFault> {
+fn unpack(frame: &Frame, room: &Path, credentials: &Credentials) -> Result<Unpacked, BackupFault> {
     let refused = |source| BackupFault::Io { path: room.to_owned(), source };
     fs::create_dir(room).map_err(refused)?;
     let damaged = || BackupFault::Damaged { entry: Some(format!("point {}", frame.position.number)) };
-    let unpacked = unpack_point(&frame.archive, room, from.credentials);
+    let unpacked = unpack_point(&frame.archive, room, credentials);
     let unpacked = unpacked.map_err(|fault| match fault {
         BackupFault::NotABackup => damaged(),
         fault => fault,
@@ -100,17 +97,17 @@ fn unpack(frame: &Frame, room: &Path, from: Source<'_>) -> Result<Unpacked, Back
     if unpacked.header.point.as_ref().is_some_and(fits) {
         Ok(unpacked)
     } else {
-        Err(BackupFault::Foreign(format!("point {number}")))
+        Err(BackupFault::OutOfOrder(*number))
     }
 }
 
 /// Adds an unpacked point to the mall.
 fn add(header: &Header, room: &Path, dir: &Path) -> anyhow::Result<()> {
-    let database = dir.join(DATABASE);
     let cannot_write = |path: PathBuf| |error| CommandFailure::CannotWrite(path).with_cause(error);
-    let pages = fs::read(room.join(PAGES)).map_err(cannot_write(room.join(PAGES)))?;
-    if let Some(changes) = changes(header, &pages)? {
-        apply(&database, &changes).map_err(cannot_write(database))?;
+    if let Some(point) = header.point.as_ref().filter(|point| point.database_pages > 0) {
+        let (database, pages) = (dir.join(DATABASE), room.join(PAGES));
+        let added = File::open(&pages).and_then(|pages| add_pages(point, pages, &database));
+        added.map_err(cannot_write(database.clone()))?;
     }
     for top in DIRECTORIES {
         move_below(&room.join(top), &dir.join(top)).map_err(cannot_write(dir.join(top)))?;
@@ -118,22 +115,37 @@ fn add(header: &Header, room: &Path, dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Parses the changed pages of a point. `None` if the database did not change.
-fn changes(header: &Header, content: &[u8]) -> anyhow::Result<Option<ChangedPages>> {
-    let Some(Point { page_bytes, database_pages, .. }) = header.point.clone() else { return Ok(None) };
-    if database_pages == 0 {
-        return Ok(None);
+/// Applies the changed pages of a point, some at a time.
+fn add_pages(point: &Point, from: File, database: &Path) -> io::Result<()> {
+    const PAGES_AT_ONCE: usize = 1_024;
+    let Point { page_bytes, database_pages, .. } = *point;
+    if !(512..=65_536).contains(&page_bytes) {
+        return Err(io::Error::new(ErrorKind::InvalidData, format!("pages of {page_bytes} bytes")));
     }
-    let mut pages = BTreeMap::new();
-    for record in content.chunks(4 + usize::try_from(page_bytes)?) {
-        let (number, page) = record.split_first_chunk::<4>().context("a page is cut off")?;
-        pages.insert(u32::from_be_bytes(*number), page.to_vec());
+    let mut left = from.metadata()?.len() / (4 + u64::from(page_bytes));
+    let mut from = BufReader::with_capacity(1 << 16, from);
+    let mut changes = ChangedPages { page_bytes, database_pages, pages: BTreeMap::new() };
+    loop {
+        let mut number = [0; 4];
+        if left > 0 {
+            let mut page = vec![0; page_bytes as usize];
+            from.read_exact(&mut number)?;
+            from.read_exact(&mut page)?;
+            changes.pages.insert(u32::from_be_bytes(number), page);
+            left -= 1;
+        }
+        if left == 0 || changes.pages.len() == PAGES_AT_ONCE {
+            apply(database, &changes)?;
+            changes.pages.clear();
+        }
+        if left == 0 {
+            return Ok(());
+        }
     }
-    Ok(Some(ChangedPages { page_bytes, database_pages, pages }))
 }
 
 /// Moves all files below a directory, over files of the same name.
-fn move_below(from: &Path, to: &Path) -> std::io::Result<()> {
+fn move_below(from: &Path, to: &Path) -> io::Result<()> {
     if !from.is_dir() {
         return Ok(());
     }
@@ -151,15 +163,11 @@ fn remove(room: &Path) -> anyhow::Result<()> {
 }
 
 impl Until {
-    fn is_exactly(self, taken: &str) -> bool {
-        taken.parse().is_ok_and(|taken| self == Self::Instant(taken))
-    }
-
-    fn is_before(self, taken: &str) -> anyhow::Result<bool> {
-        let taken: Timestamp = taken.parse().context("the time of a point")?;
-        Ok(match self {
+    /// Returns whether a time, in ms since 1970, is later.
+    fn is_before(self, taken: i64) -> bool {
+        match self {
             Self::Latest => false,
-            Self::Instant(until) => until < taken,
-        })
+            Self::Instant(until) => until.as_millisecond() < taken,
+        }
     }
 }

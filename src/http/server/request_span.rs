@@ -11,7 +11,6 @@ use mallbox_storage::SPAN_TARGET;
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::api_path::without_phones;
 use super::security::known_method;
 use super::traceparent::Traceparent;
 
@@ -59,8 +58,7 @@ impl RequestTraces {
             http.route = route,
             http.response.status_code = Empty,
             mallbox.code = Empty,
-            // A client may choose the id.
-            mallbox.request_id = &*without_phones(id.to_str().unwrap_or_default()),
+            mallbox.request_id = harmless_id(request, id),
         );
         #[cfg(feature = "otlp")]
         if let Some(parent) = parent {
@@ -90,11 +88,35 @@ pub(super) fn end(span: &Span, status: StatusCode, code: &'static str) {
     }
 }
 
+/// Returns the id of a request. `None` if the client chose an id that may contain a phone number or a token.
+fn harmless_id<'a>(request: &Parts, id: &'a HeaderValue) -> Option<&'a str> {
+    let is_own = request.headers.get("x-request-id") != Some(id);
+    id.to_str().ok().filter(|id| is_own || is_harmless(id))
+}
+
+/// Returns whether an id is too short for a token, and has no run of digits as long as a phone number's.
+fn is_harmless(id: &str) -> bool {
+    const LENGTH_MAX: usize = 24;
+    const DIGITS_MAX: usize = 6;
+    let mut runs = id.split(|character: char| !character.is_ascii_digit());
+    id.len() <= LENGTH_MAX && runs.all(|run| run.len() <= DIGITS_MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderMap;
 
     use super::*;
+
+    #[test]
+    fn an_id_with_a_phone_number_or_a_token_is_left_out() {
+        for id in ["traced", "web-1f3c2b-000017"] {
+            assert!(is_harmless(id), "{id}");
+        }
+        for id in ["13900000001", "order-13900000001", "user:1390000", "0123456789abcdef0123456789abcdef"] {
+            assert!(!is_harmless(id), "{id}");
+        }
+    }
 
     #[test]
     fn a_caller_can_turn_a_trace_off_and_not_on() {

@@ -30,9 +30,18 @@ pub struct BackupBasis {
 /// # Errors
 /// Any [`StoreError`]: call again.
 pub async fn backup_basis(context: &Context) -> Result<BackupBasis, StoreError> {
+    let damaged_pages = context.storage.base.upkeep.check_pages().await?.map_or(0, |pages| pages.damaged);
+    Ok(BackupBasis { damaged_pages, ..point_basis(context).await? })
+}
+
+/// Returns what a point of a stream begins with, without a check of the pages: they were checked for the
+/// backup that the stream belongs to.
+///
+/// # Errors
+/// Any [`StoreError`]: call again.
+pub async fn point_basis(context: &Context) -> Result<BackupBasis, StoreError> {
     let storage = &context.storage;
-    let damaged_pages = storage.base.upkeep.check_pages().await?.map_or(0, |pages| pages.damaged);
     let incarnation = storage.base.upkeep.setting(INCARNATION).await?;
     let claims = storage.selling.order_log.pending().await?;
-    Ok(BackupBasis { claims, damaged_pages, incarnation })
+    Ok(BackupBasis { claims, damaged_pages: 0, incarnation })
 }

@@ -56,7 +56,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use mallbox_storage::{LoggedClaim, OpenError, Storage, StoreError};
+use mallbox_storage::{LoggedClaim, OpenError, Storage, StoreError, UpgradeState};
 use mallbox_storage_wal::WriteMode;
 
 use self::disk::Disk;
@@ -102,14 +102,14 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         }
         (Err(OpenError::UpgradeFailed { path, detail, .. }), Some(before)) => {
             // Nothing was accepted meanwhile.
-            let copy = match upgrade::undo(&options.dir, &before.path) {
-                Ok(()) => None,
+            let state = match upgrade::undo(&options.dir, &before.path) {
+                Ok(()) => UpgradeState::Undone,
                 Err(error) => {
                     tracing::error!(%error, "could not put the mall back as it was before the upgrade");
-                    Some(before.path)
+                    UpgradeState::Copied(before.path)
                 }
             };
-            Err(OpenError::UpgradeFailed { path, detail, copy })
+            Err(OpenError::UpgradeFailed { path, detail, state })
         }
         (Err(error @ (OpenError::LostLog { .. } | OpenError::DamagedRecord { .. })), _) if is_copy => {
             Err(OpenError::CopiedWhileRunning { path: options.dir.clone(), source: Box::new(error) })

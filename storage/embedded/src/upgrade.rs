@@ -7,6 +7,7 @@
 //!
 //! Reasons and figures: `storage/decisions/0043-upgrades-keep-a-copy.md`.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use mallbox_storage::OpenError;
 
-use crate::backup::Exchange;
+use crate::backup::{Exchange, check_movable, names, remove};
 use crate::journal::sync_all;
 use crate::sqlite::{APPLICATION_ID, NEWEST_SCHEMA};
 
@@ -26,9 +27,6 @@ const UNFINISHED: &str = ".before-upgrade";
 const NOTE: &str = "UPGRADE";
 /// Directories whose files are never changed in place.
 const UNCHANGING: [&str; 2] = ["uploads", "archive"];
-/// Files and directories that belong to no state of the mall.
-const LEFT_OUT: [&str; 6] = ["lock", "control", "control.sock", "lost+found", "RESTORING", "mall.sqlite-shm"];
-
 /// A copy of a directory before an upgrade.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BeforeUpgrade {
@@ -58,6 +56,10 @@ pub(crate) fn prepare(dir: &Path) -> Result<Option<BeforeUpgrade>, OpenError> {
         |source| OpenError::Io { path: dir.to_owned(), what: "cannot be copied before the upgrade", source };
     remove(&dir.join(UNFINISHED)).map_err(refused)?;
     let Some(schema) = older_schema(&dir.join("mall.sqlite")).map_err(refused)? else { return Ok(None) };
+    if let Err(error) = names(dir).and_then(|names| check_movable(dir, &names)) {
+        tracing::warn!(%error, "the mall is upgraded without a copy, which could not be put back");
+        return Ok(None);
+    }
     let state = state_of(dir).map_err(refused)?;
     let note = format!("schema {schema}\nstate {state}\n");
     for copy in copies(dir).map_err(refused)? {
@@ -171,8 +173,9 @@ fn free_name(dir: &Path) -> io::Result<String> {
 /// Refuses a copy that the disk has no room for.
 fn check_room(dir: &Path) -> io::Result<()> {
     let mut needed = 0;
+    let takes_links = takes_links(dir)?;
     for name in names(dir)? {
-        if !UNCHANGING.contains(&&*name) {
+        if !takes_links || !is_unchanging(&name) {
             needed += size(&dir.join(name))?;
         }
     }
@@ -185,26 +188,24 @@ fn check_room(dir: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::StorageFull, text))
 }
 
+/// Returns whether the file system has hard links.
+fn takes_links(dir: &Path) -> io::Result<bool> {
+    let link = dir.join(UNFINISHED);
+    let is_linked = fs::hard_link(dir.join("mall.sqlite"), &link).is_ok();
+    remove(&link)?;
+    Ok(is_linked)
+}
+
+fn is_unchanging(name: &OsStr) -> bool {
+    UNCHANGING.iter().any(|unchanging| name == *unchanging)
+}
+
 fn size(path: &Path) -> io::Result<u64> {
     let file = fs::symlink_metadata(path)?;
     if !file.is_dir() {
         return Ok(file.len());
     }
     fs::read_dir(path)?.map(|entry| size(&entry?.path())).sum()
-}
-
-/// Returns the names of everything that is part of the mall's state.
-fn names(dir: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let name = entry?.file_name();
-        let name = name.into_string().map_err(|_| io::Error::other("a name is not UTF-8"))?;
-        let is_aside = name.starts_with('.') || name.starts_with("before-");
-        if !is_aside && !LEFT_OUT.contains(&&*name) && name != NOTE {
-            names.push(name);
-        }
-    }
-    Ok(names)
 }
 
 fn copy_mall(dir: &Path, to: &Path) -> io::Result<()> {
@@ -214,9 +215,8 @@ fn copy_mall(dir: &Path, to: &Path) -> io::Result<()> {
 
 /// Copies a mall into an empty directory, durably.
 fn copy_into(from: &Path, to: &Path) -> io::Result<()> {
-    for name in names(from)? {
-        let is_unchanging = UNCHANGING.contains(&&*name);
-        copy(&from.join(&name), &to.join(&name), is_unchanging)?;
+    for name in names(from)?.iter().filter(|name| *name != NOTE) {
+        copy(&from.join(name), &to.join(name), is_unchanging(name))?;
     }
     sync_all(to)
 }
@@ -239,11 +239,4 @@ fn copy(from: &Path, to: &Path, is_unchanging: bool) -> io::Result<()> {
     }
     fs::copy(from, to)?;
     File::open(to)?.sync_all()
-}
-
-fn remove(dir: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

@@ -25,7 +25,8 @@ const MARKS_BEGUN: [&str; 2] = [".restoring-out", ".restoring-in"];
 /// Beginning of the names of directories with former malls.
 const FORMER: &str = "before-restore-";
 /// Files of a directory that belong to no mall in particular.
-const STAYING: [&str; 6] = ["lock", "control", "control.sock", "lost+found", MARK, "mall.sqlite-shm"];
+pub(crate) const STAYING: [&str; 6] =
+    ["lock", "control", "control.sock", "lost+found", MARK, "mall.sqlite-shm"];
 
 /// A new mall being made in a locked directory, to replace the mall there.
 #[derive(Debug)]
@@ -200,7 +201,7 @@ fn place_mark(dir: &Path, name: &str) -> io::Result<()> {
 }
 
 /// Returns the names of the files and directories of the mall in `dir`.
-fn names(dir: &Path) -> io::Result<Vec<OsString>> {
+pub(crate) fn names(dir: &Path) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(dir)? {
         let name = entry?.file_name();
@@ -213,7 +214,7 @@ fn names(dir: &Path) -> io::Result<Vec<OsString>> {
 }
 
 /// Refuses what cannot be moved within the directory, before anything is.
-fn check_movable(dir: &Path, names: &[OsString]) -> io::Result<()> {
+pub(crate) fn check_movable(dir: &Path, names: &[OsString]) -> io::Result<()> {
     let device = fs::metadata(dir)?.dev();
     for name in names {
         let path = dir.join(name);
@@ -242,7 +243,8 @@ fn sync_below(dir: &Path) -> io::Result<()> {
     sync_all(dir)
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+/// Removes a file or directory, if there is one.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let is_dir = fs::symlink_metadata(path).is_ok_and(|is| is.is_dir());
     match if is_dir { fs::remove_dir_all(path) } else { fs::remove_file(path) } {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

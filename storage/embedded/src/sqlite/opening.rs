@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{Durability, OpenError};
+use mallbox_storage::{Durability, OpenError, UpgradeState};
 use mallbox_storage_integrity::{PageChecksums, beside, vfs_name};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
@@ -318,7 +318,8 @@ fn migrate(conn: &Connection, path: &Path) -> Result<(), OpenError> {
     if schema == migrations::NEWEST {
         return Ok(());
     }
-    let failed = |detail| OpenError::UpgradeFailed { path: path.to_owned(), detail, copy: None };
+    let failed =
+        |detail| OpenError::UpgradeFailed { path: path.to_owned(), detail, state: UpgradeState::Unknown };
     let before = main_rows(conn).map_err(explained)?;
     migrations::apply(conn)
         .map_err(|error| if is_of_system(&error) { explained(error) } else { failed(error.to_string()) })?;

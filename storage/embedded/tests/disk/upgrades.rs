@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use mallbox_storage::OpenError;
+use mallbox_storage::{OpenError, UpgradeState};
 use mallbox_storage_embedded::{EmbeddedOptions, downgrade, open, put_back};
 use rusqlite::Connection;
 
@@ -74,7 +74,10 @@ async fn a_mall_whose_upgrade_fails_is_as_it_was() {
     let before = files(closed.dir());
     for _ in 0..2 {
         let Err(refused) = open(EmbeddedOptions::new(closed.dir())).await else { panic!("upgraded") };
-        assert!(matches!(&refused, OpenError::UpgradeFailed { copy: None, .. }), "{refused}");
+        assert!(
+            matches!(&refused, OpenError::UpgradeFailed { state: UpgradeState::Undone, .. }),
+            "{refused}"
+        );
         let words = refused.to_string();
         assert!(
             words.contains("claim_gateways") && words.contains("The mall is as it was before"),

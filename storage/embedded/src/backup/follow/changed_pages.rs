@@ -27,7 +27,7 @@ pub struct ChangedPages {
 
 impl ChangedPages {
     /// Adds the pages of later transactions.
-    pub(super) fn add(&mut self, later: Self) {
+    pub fn add(&mut self, later: Self) {
         if later.database_pages == 0 {
             return;
         }
@@ -38,7 +38,8 @@ impl ChangedPages {
     }
 
     /// Returns whether no transaction was added.
-    pub(super) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.database_pages == 0
     }
 }

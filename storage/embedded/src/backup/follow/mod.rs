@@ -129,7 +129,8 @@ impl DatabaseFollower {
     /// then [`copy_database`](super::copy_database) copies everything. Leaves the files of a stopped mall
     /// alone.
     ///
-    /// # Errors [`OpenError`]: the directory cannot be locked, or the database cannot be read.
+    /// # Errors
+    /// [`OpenError`]: the directory cannot be locked, or the database cannot be read.
     pub fn begin(dir: &Path) -> Result<Option<Self>, OpenError> {
         if !is_running(dir)? {
             return Ok(None);
@@ -171,7 +172,8 @@ impl DatabaseFollower {
     /// Takes up to a second if [awaiting a restart](Self::is_awaiting_restart). Memory for the pages: at most
     /// the size of the `-wal` file. After [`Followed::Lost`] every call returns the same loss.
     ///
-    /// # Errors [`OpenError`]: the files cannot be read at present. A later call returns the changes.
+    /// # Errors
+    /// [`OpenError`]: the files cannot be read at present. A later call returns the changes.
     #[expect(clippy::should_implement_trait, reason = "an iterator would end, and has no errors of its own")]
     pub fn next(&mut self) -> Result<Followed, OpenError> {
         if let Some(reason) = self.lost {
