@@ -176,7 +176,7 @@ const LINES: &[(&str, i32, &str)] = &[
     ("backup {theirs} --data {mall} --encrypt {file}", 2, "{file} holds no public key of age"),
     ("backup {theirs} --data {mall} --sign {file}", 2, "{file} is no Ed25519 private key"),
     ("backup {theirs} --data {mall} --sign {new}", 1, "cannot read {new}"),
-    ("restore", 2, "<FILE>"),
+    ("restore", 2, "<FILE|DIR>"),
     ("restore {file}", 2, "<DIR>"),
     ("restore {new} {new}", 1, "cannot read {new}"),
     ("restore {file} {new}", 1, "{file}: nothing was restored: it is not a backup written by mallbox"),

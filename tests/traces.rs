@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use collector::{Behaviour, Collector, attribute};
 use common::http;
 use common::mall::Size;
+use mallbox_storage::hex;
 use mallbox_test_patience as patience;
 use mallbox_test_servers::{MariaDb, Redis};
 use opentelemetry_proto::tonic::trace::v1::Span;
@@ -76,10 +77,6 @@ impl Mall {
 
 fn has_request_id(id: &str) -> impl Fn(&Span) -> bool {
     move |span| attribute(span, "mallbox.request_id").as_deref() == Some(id)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]

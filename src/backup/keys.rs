@@ -5,7 +5,7 @@ use age::secrecy::ExposeSecret as _;
 use age::x25519::{Identity, Recipient};
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{
-    DecodePrivateKey as _, DecodePublicKey as _, EncodePrivateKey as _, EncodePublicKey as _,
+    DecodePrivateKey as _, DecodePublicKey as _, EncodePrivateKey as _, EncodePublicKey as _, KeypairBytes,
 };
 use ed25519_dalek::{SigningKey, VerifyingKey};
 use mallbox_storage::{hex, unhex};
@@ -48,7 +48,9 @@ impl KeyPair {
     #[must_use]
     pub fn for_signature() -> Self {
         let key = SigningKey::from_bytes(&rand::random());
-        let private = key.to_pkcs8_pem(LineEnding::LF).expect("each key has an encoding").to_string();
+        // OpenSSL does not read the newer form, which has the public key beside the private one.
+        let bytes = KeypairBytes { secret_key: key.to_bytes(), public_key: None };
+        let private = bytes.to_pkcs8_pem(LineEnding::LF).expect("each key has an encoding").to_string();
         let public = key.verifying_key().to_public_key_pem(LineEnding::LF).expect("each key has an encoding");
         Self { private, public }
     }
@@ -112,6 +114,8 @@ mod tests {
             (signing_key(&ed25519.private).unwrap(), verifying_key(&ed25519.public).unwrap());
         assert_eq!(signing.verifying_key(), verifying);
         assert_eq!(key_of(&name_of(&verifying)), Some(verifying));
+        // PKCS #8, version 1.
+        assert!(ed25519.private.contains("\nMC4CAQAwBQYDK2VwBCIEI"), "OpenSSL reads it");
         for no_name in ["", "0", "zz", &"0".repeat(66)] {
             assert_eq!(key_of(no_name), None, "{no_name}");
         }

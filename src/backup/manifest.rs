@@ -16,8 +16,8 @@ pub const CONTENTS: &str = "contents.json";
 /// Name of the Ed25519 signature of the list of contents, 64 bytes, the last entry of a signed backup.
 pub const SIGNATURE: &str = "contents.sig";
 
-/// Name of the changed pages of the database in a point of a stream: each page behind its number in four bytes,
-/// big-endian.
+/// Name of the changed pages of the database in a point of a stream: each page behind its number in four
+/// bytes, big-endian.
 pub const PAGES: &str = "pages.bin";
 
 /// Header of a backup, or of a point of a stream.

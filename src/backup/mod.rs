@@ -21,7 +21,15 @@ pub mod retention;
 pub mod stream;
 pub mod writer;
 
+use std::path::Path;
+
 /// Name of the copied database in a backup.
 pub const DATABASE: &str = "mall.sqlite";
 /// Directories whose files a backup contains: pictures, and archived days.
 pub const DIRECTORIES: [&str; 2] = ["uploads", "archive"];
+
+/// Returns the directory that a file is in, or will be.
+#[must_use]
+pub fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

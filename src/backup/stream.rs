@@ -1,9 +1,9 @@
 //! A stream: what changed since a backup, point after point, in one file beside the backup.
 //!
 //! The file begins with a line of text. Each point follows as a frame: the length of its archive and its time
-//! in ms since 1970 in eight bytes each, a CRC-32 of these in four, all little-endian, and the archive, of the
-//! same form as a backup. A point names the SHA-256 of what precedes it, the backup or another point: none can
-//! be missing, exchanged, or of another stream.
+//! in ms since 1970 in eight bytes each, a CRC-32 of these in four, all little-endian, and the archive, of
+//! the same form as a backup. A point names the SHA-256 of what precedes it, the backup or another point:
+//! none can be missing, exchanged, or of another stream.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read, Write as _};
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use mallbox_storage::hex;
 use sha2::{Digest as _, Sha256};
 
+use super::directory_of;
 use super::fault::BackupFault;
 
 const FIRST_LINE: &[u8] = b"mallbox stream 1\n";
@@ -70,8 +71,7 @@ impl PointWriter {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         file.write_all(FIRST_LINE)?;
         file.sync_all()?;
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(dir)?.sync_all()?;
+        File::open(directory_of(path))?.sync_all()?;
         Ok(Self { file, position, bytes: FIRST_LINE.len() as u64 })
     }
 
@@ -193,7 +193,8 @@ impl PointReader {
         reached
     }
 
-    /// Reads the header of the next point: the length of its archive, which is there as a whole, and its time.
+    /// Reads the header of the next point: the length of its archive, which is there as a whole, and its
+    /// time.
     fn next_header(&mut self) -> Result<Option<(u64, i64)>, BackupFault> {
         if self.left < FRAME_HEADER_BYTES as u64 {
             return Ok(self.torn());
@@ -203,7 +204,7 @@ impl PointReader {
         let (checked, checksum) = header.split_at(CHECKED_BYTES);
         if crc32fast::hash(checked).to_le_bytes() != *checksum {
             // A crash leaves zeros where nothing was written yet.
-            let is_torn = header.iter().all(|byte| *byte == 0) && self.is_zero_to_the_end()?;
+            let is_torn = self.is_zero_to_the_end()?;
             return if is_torn { Ok(self.torn()) } else { Err(BackupFault::Damaged { entry: None }) };
         }
         let number = |bytes: &[u8]| <[u8; NUMBER_BYTES]>::try_from(bytes).expect("eight bytes");

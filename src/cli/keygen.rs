@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::backup::naming::directory_of;
 use super::messages::{BackupMisuse, CommandFailure, UsageError};
 use super::output::print;
+use crate::backup::directory_of;
 use crate::backup::keys::KeyPair;
 use crate::language::{Language, sentence};
 

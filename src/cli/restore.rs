@@ -1,16 +1,17 @@
 //! `mallbox restore`: makes a mall of a backup, or of a backup and its stream.
 
 mod points;
+mod source;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::Args;
 use jiff::Timestamp;
 use mallbox_storage_embedded::backup::{Exchange, finish_copy, make_log};
 
 use self::points::{Applied, apply_points};
+pub(super) use self::source::{Source, Until};
 use super::backup::naming::{stream_of, time_in};
 use super::key_files;
 use super::messages::{BackupMisuse, CommandFailure, UsageError};
@@ -100,7 +101,10 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
         "{path}：已恢复到{when}的状态，其中有{claims}条待处理的抢购\n",
         "{path}: restored to the state of {when}, with {claims} pending claims\n"
     ));
-    report_stream(&from, until, &applied, l);
+    if until.is_none() {
+        hint_at_stream(&from, l);
+    }
+    report_rest(&from, restore.at.is_some(), &applied, l);
     if let Some(former) = former {
         let former = former.display();
         print(&sentence!(
@@ -149,18 +153,24 @@ fn reach(backup: &Path, taken: Timestamp, until: Until) -> Option<i64> {
     Some(points.and_then(|points| points.reach(until)).unwrap_or(taken))
 }
 
-/// Reports what of a stream is not in the restored mall.
-fn report_stream(backup: &Path, until: Option<Until>, applied: &Applied, l: Language) {
+/// Says that there is more to restore than the backup alone.
+fn hint_at_stream(backup: &Path, l: Language) {
     let stream = stream_of(backup);
-    let (shown, bytes) = (stream.display(), applied.torn_bytes);
-    if until.is_none() && stream.exists() {
+    if stream.exists() {
+        let stream = stream.display();
         print(&sentence!(
             l,
-            "{shown}里还有此后的改动；加上--at latest或--at 时刻，可一并恢复\n",
-            "{shown} has what changed afterwards; pass --at latest, or --at INSTANT, to restore that too\n"
+            "{stream}里还有此后的改动；加上--at latest或--at 时刻，可一并恢复\n",
+            "{stream} has what changed afterwards; pass --at latest, or --at INSTANT, to restore that too\n"
         ));
     }
-    if until.is_some() && applied.points == 0 {
+}
+
+/// Reports what of a stream is not in the restored mall. `is_demanded`: whether an instant was named.
+fn report_rest(backup: &Path, is_demanded: bool, applied: &Applied, l: Language) {
+    let stream = stream_of(backup);
+    let (shown, bytes) = (stream.display(), applied.torn_bytes);
+    if is_demanded && applied.points == 0 {
         warn(&sentence!(
             l,
             "{shown}不存在，或者其中没有该时刻之前的时间点：恢复的只是备份本身",
@@ -173,27 +183,6 @@ fn report_stream(backup: &Path, until: Option<Until>, applied: &Applied, l: Lang
             "{shown}末尾的{bytes}字节不是完整的时间点，没有恢复",
             "the last {bytes} bytes of {shown} are no whole point, and were not restored"
         ));
-    }
-}
-
-/// How far a stream is restored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Until {
-    /// To its end.
-    Latest,
-    /// To the last point at or before this instant.
-    Instant(Timestamp),
-}
-
-impl FromStr for Until {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "latest" {
-            return Ok(Self::Latest);
-        }
-        let instant = text.parse().map(Self::Instant);
-        instant.map_err(|_| "expected an instant with its time zone, such as 2026-11-30T12:00:00Z, or latest")
     }
 }
 
@@ -237,15 +226,6 @@ impl Restore {
         };
         Ok((self.from.join(name), Some(until)))
     }
-}
-
-/// A backup, and what opens it.
-#[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub(super) file: &'a Path,
-    pub(super) credentials: &'a Credentials,
-    /// How far the stream beside the backup is restored; `None` if it is not.
-    pub(super) until: Option<Until>,
 }
 
 /// A mall made of a backup.

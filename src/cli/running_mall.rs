@@ -28,7 +28,7 @@ use crate::http::{App, Audience, Gateway, HostNames, Profile, ServerOptions, Sit
 use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
 use crate::mall::operator::alerts::AlertReceiver;
-use crate::mall::operator::backups::{INCARNATION, RESTORED_FROM};
+use crate::mall::operator::backups::report_incarnation;
 use crate::mall::people::accounts::CodeKey;
 use crate::mall::people::sms::{Inbox, SmsSender};
 use crate::mall::selling::challenge_service::ChallengeService;
@@ -156,16 +156,6 @@ pub(super) async fn open(plan: BootOptions) -> anyhow::Result<RunningMall> {
         private_data::report(dir, closed_entries);
     }
     Ok(RunningMall { app, dir })
-}
-
-/// Reports that the mall was restored: users and events may have numbers that the mall before gave to others.
-async fn report_incarnation(storage: &Storage) -> Result<(), StoreError> {
-    let upkeep = &storage.base.upkeep;
-    if let Some(incarnation) = upkeep.setting(INCARNATION).await? {
-        let restored_from = upkeep.setting(RESTORED_FROM).await?;
-        tracing::info!(incarnation, restored_from, "the mall was restored from a backup");
-    }
-    Ok(())
 }
 
 async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow::Result<App> {

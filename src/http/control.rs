@@ -211,8 +211,8 @@ pub fn is_reachable(dir: &Path) -> bool {
     UnixStream::connect(socket_of(dir)).is_ok()
 }
 
-/// Returns whether a mall in `dir` accepts calls, or was killed while it did: like [`is_reachable`], without a
-/// connection.
+/// Returns whether a mall in `dir` accepts calls, or was killed while it did: like [`is_reachable`], without
+/// a connection.
 #[must_use]
 pub fn is_listening(dir: &Path) -> bool {
     socket_of(dir).exists()

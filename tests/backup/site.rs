@@ -78,8 +78,8 @@ impl Site {
         Ok(err.lines().last().unwrap_or_default().to_owned())
     }
 
-    /// Claims a unit of the first sale for each user. No process writes the claims to the database: they are in
-    /// the log alone, but for three that are in both.
+    /// Claims a unit of the first sale for each user. No process writes the claims to the database: they are
+    /// in the log alone, but for three that are in both.
     pub fn claim_for_all(&self) -> anyhow::Result<Vec<OrderId>> {
         let (sale, now) = (self.mall.sales[0], SystemClock.now());
         mall::runtime()?.block_on(async {

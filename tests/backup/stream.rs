@@ -140,8 +140,12 @@ fn a_mall_under_load_is_restored_as_it_was_at_any_instant() -> anyhow::Result<()
     streaming.says("gets each second what has changed", 1)?;
     let began = now()?;
     fs::write(site.data().join("uploads/shops/面.svg"), "<svg/>")?;
-    let crowd =
-        Crowd::start_slowly(server.address, &site.mall, site.mall.sales[0], Duration::from_millis(20));
+    let crowd = Crowd::start_slowly(
+        server.address,
+        &site.mall,
+        site.mall.sales[0],
+        Duration::from_millis(7 * restores),
+    );
     let done = AtomicBool::new(false);
     let samples = thread::scope(|scope| {
         let sampler = scope.spawn(|| {
@@ -307,6 +311,38 @@ fn a_full_disk_ends_a_stream_which_begins_anew_when_there_is_room() -> anyhow::R
         Crowd::start_slowly(server.address, &site.mall, site.mall.sales[0], Duration::from_millis(10));
     streaming.says("o space left", 1)?;
     drop(ballast);
+    streaming.says("gets each second what has changed", 2)?;
+    let all = crowd.end()?;
+    until_restored(&site, &usb.display().to_string(), &all)?;
+    streaming.kill()?;
+    server.stop()
+}
+
+/// The image is emptied under its file system: calls fail as those of a disk that was pulled out.
+#[test]
+#[cfg_attr(
+    not(feature = "power-tests"),
+    ignore = "needs root and loop devices; tests/run turns it on where they are there"
+)]
+fn an_unplugged_disk_is_reported_and_the_stream_begins_anew_on_the_next_one() -> anyhow::Result<()> {
+    let disks = DiskSite::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let image = disks.format("one.img")?;
+    let disk = disks.mount(&image, "usb")?;
+    let site = Site::make(PEOPLE, 1)?;
+    let usb = disk.path().join("mall");
+    fs::create_dir(&usb)?;
+    let server = site.serve()?;
+    let streaming = Streaming::start(&site, &usb, &[])?;
+    streaming.says("gets each second what has changed", 1)?;
+    let crowd =
+        Crowd::start_slowly(server.address, &site.mall, site.mall.sales[0], Duration::from_millis(30));
+    streaming.gets_points(1)?;
+    File::options().write(true).open(&image)?.set_len(0)?;
+    streaming.says("cannot write to", 1)?;
+    drop(disk);
+    streaming.says("is not there", 1)?;
+    let disk = disks.mount(&disks.format("two.img")?, "usb")?;
+    fs::create_dir(disk.path().join("mall"))?;
     streaming.says("gets each second what has changed", 2)?;
     let all = crowd.end()?;
     until_restored(&site, &usb.display().to_string(), &all)?;

@@ -8,6 +8,8 @@ use jiff::Timestamp;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
+use crate::backup::directory_of;
+
 /// Ending of the names of backups.
 const BACKUP: &str = ".mallbox-backup";
 /// Ending of the names of encrypted files, as age has it.
@@ -48,11 +50,6 @@ pub(super) fn name_durably(from: &Path, to: &Path) -> io::Result<()> {
         named => named?,
     }
     File::open(directory_of(to))?.sync_all()
-}
-
-/// Returns the directory that a file is in, or will be.
-pub(in crate::cli) fn directory_of(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

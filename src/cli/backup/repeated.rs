@@ -15,8 +15,8 @@ use crate::cli::messages::{CommandFailure, render_error};
 use crate::cli::output::{print, warn};
 use crate::language::{Language, sentence};
 
-/// Interval at which a directory that is away is looked for.
-const LOOK_INTERVAL: Duration = Duration::from_secs(5);
+/// Interval of checks for a directory that is away.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// Longest pause after a failed backup.
 const RETRY_MAX: Duration = Duration::from_secs(60);
 
@@ -40,7 +40,7 @@ pub(super) fn run(
                     "{to} is not there; a backup follows as soon as it is"
                 ));
             }
-            thread::sleep(LOOK_INTERVAL);
+            thread::sleep(CHECK_INTERVAL);
             continue;
         }
         is_away = false;

@@ -238,8 +238,8 @@ impl Stream<'_> {
         }
     }
 
-    /// Writes what has changed since the last point, if there is a stream, and collects it for the backup that
-    /// is being taken.
+    /// Writes what has changed since the last point, if there is a stream, and collects it for the backup
+    /// that is being taken.
     fn add_point(&mut self) -> anyhow::Result<Option<End>> {
         let taken = now()?;
         let basis = match self.target.point_basis() {

@@ -11,14 +11,14 @@ use jiff::Timestamp;
 use mallbox_storage_embedded::backup::{CopiedPages, copy_base, copy_database};
 use serde_json::Value;
 
-use super::naming::{directory_of, file_name, name_durably};
+use super::naming::{file_name, name_durably};
 use super::plain_files::plain_files;
 use super::room::Room;
-use crate::backup::DATABASE;
 use crate::backup::encryption::Output;
 use crate::backup::manifest::{CLAIMS, FORMAT, FORMAT_OF_BASE, Header};
 use crate::backup::reader::Credentials;
 use crate::backup::writer::BackupWriter;
+use crate::backup::{DATABASE, directory_of};
 use crate::cli::messages::{BackupMisuse, CommandFailure, UsageError};
 use crate::cli::output::{print, size_text};
 use crate::cli::progress::Progress;

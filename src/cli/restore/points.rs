@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use mallbox_storage::Claim;
 use mallbox_storage_embedded::backup::{ChangedPages, apply};
 
-use super::{Source, Until};
+use super::source::{Source, Until};
 use crate::backup::fault::BackupFault;
 use crate::backup::keys;
 use crate::backup::manifest::{Header, PAGES, Point};
@@ -160,14 +160,4 @@ fn move_below(from: &Path, to: &Path) -> io::Result<()> {
 
 fn remove(room: &Path) -> anyhow::Result<()> {
     fs::remove_dir_all(room).map_err(|error| CommandFailure::CannotWrite(room.to_owned()).with_cause(error))
-}
-
-impl Until {
-    /// Returns whether a time, in ms since 1970, is later.
-    fn is_before(self, taken: i64) -> bool {
-        match self {
-            Self::Latest => false,
-            Self::Instant(until) => until.as_millisecond() < taken,
-        }
-    }
 }

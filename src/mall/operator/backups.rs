@@ -1,6 +1,6 @@
 //! What a backup begins with, and what a restored mall does not take over.
 
-use mallbox_storage::{Claim, StoreError};
+use mallbox_storage::{Claim, Storage, StoreError};
 
 use crate::mall::base::Context;
 
@@ -44,4 +44,17 @@ pub async fn point_basis(context: &Context) -> Result<BackupBasis, StoreError> {
     let incarnation = storage.base.upkeep.setting(INCARNATION).await?;
     let claims = storage.selling.order_log.pending().await?;
     Ok(BackupBasis { claims, damaged_pages: 0, incarnation })
+}
+
+/// Reports that the mall was restored: users and events may have numbers that the mall before gave to others.
+///
+/// # Errors
+/// Any [`StoreError`]: call again.
+pub async fn report_incarnation(storage: &Storage) -> Result<(), StoreError> {
+    let upkeep = &storage.base.upkeep;
+    if let Some(incarnation) = upkeep.setting(INCARNATION).await? {
+        let restored_from = upkeep.setting(RESTORED_FROM).await?;
+        tracing::info!(incarnation, restored_from, "the mall was restored from a backup");
+    }
+    Ok(())
 }

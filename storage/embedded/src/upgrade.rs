@@ -15,12 +15,11 @@ use std::path::{Path, PathBuf};
 
 use mallbox_storage::OpenError;
 
-use crate::backup::{Exchange, check_movable, names, remove};
+use crate::backup::{BEFORE_UPGRADE, Exchange, check_movable, names, remove};
+use crate::disk::{FREE_BYTES_MIN, free_bytes_at};
 use crate::journal::sync_all;
 use crate::sqlite::{APPLICATION_ID, NEWEST_SCHEMA};
 
-/// Beginning of the names of directories with malls before an upgrade.
-pub(crate) const COPY: &str = "before-upgrade-";
 /// Name of a copy that is being made.
 const UNFINISHED: &str = ".before-upgrade";
 /// Name of the file in a copy that says of which state it is.
@@ -55,7 +54,7 @@ pub(crate) fn prepare(dir: &Path) -> Result<Option<BeforeUpgrade>, OpenError> {
     let refused =
         |source| OpenError::Io { path: dir.to_owned(), what: "cannot be copied before the upgrade", source };
     remove(&dir.join(UNFINISHED)).map_err(refused)?;
-    let Some(schema) = older_schema(&dir.join("mall.sqlite")).map_err(refused)? else { return Ok(None) };
+    let Some(schema) = older_schema(&dir.join("mall.sqlite")) else { return Ok(None) };
     if let Err(error) = names(dir).and_then(|names| check_movable(dir, &names)) {
         tracing::warn!(%error, "the mall is upgraded without a copy, which could not be put back");
         return Ok(None);
@@ -94,9 +93,8 @@ pub(crate) fn prepare(dir: &Path) -> Result<Option<BeforeUpgrade>, OpenError> {
 /// Puts the newest copy before an upgrade back into the directory of a stopped mall. The upgraded mall is set
 /// aside in the directory. `None` if there is no such copy.
 ///
-/// # Errors
-/// [`OpenError::InUse`] if the mall runs; [`OpenError::Io`] if the system refuses an operation. What is in the
-/// directory stays then, or the next opening completes the exchange.
+/// # Errors [`OpenError::InUse`] if the mall runs; [`OpenError::Io`] if the system refuses an operation. What
+/// is in the directory stays then, or the next opening completes the exchange.
 pub fn put_back(dir: &Path) -> Result<Option<PutBack>, OpenError> {
     let refused = |source| OpenError::Io { path: dir.to_owned(), what: "cannot put the mall back", source };
     let Some(copy) = copies(dir).map_err(refused)?.pop() else { return Ok(None) };
@@ -129,22 +127,17 @@ fn put_back_from(dir: &Path, copy: &Path) -> Result<PutBack, OpenError> {
 }
 
 /// Reads the version of the schema from the header of the database file. `None` if there is no database of
-/// mallbox, or one that needs no upgrade.
-fn older_schema(database: &Path) -> io::Result<Option<u32>> {
+/// mallbox, or one that needs no upgrade; what is wrong with a file, its opening says.
+fn older_schema(database: &Path) -> Option<u32> {
     /// Offsets of `user_version` and `application_id` (SQLite's file format, section 1.3).
     const USER_VERSION: usize = 60;
     const APPLICATION: usize = 68;
     let mut header = [0; 100];
-    match File::open(database).and_then(|file| file.read_exact_at(&mut header, 0)) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof) => {
-            return Ok(None);
-        }
-        read => read?,
-    }
+    File::open(database).ok()?.read_exact_at(&mut header, 0).ok()?;
     let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     let schema = number(USER_VERSION);
     let is_ours = i64::from(number(APPLICATION)) == APPLICATION_ID;
-    Ok((is_ours && schema > 0 && i64::from(schema) < NEWEST_SCHEMA).then_some(schema))
+    (is_ours && schema > 0 && i64::from(schema) < NEWEST_SCHEMA).then_some(schema)
 }
 
 /// Returns a text that differs once anything was written to the database.
@@ -158,16 +151,17 @@ fn copies(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(dir)? {
         let name = entry?.file_name();
-        numbers.extend(name.to_str().and_then(|name| name.strip_prefix(COPY)?.parse::<u32>().ok()));
+        numbers.extend(name.to_str().and_then(|name| name.strip_prefix(BEFORE_UPGRADE)?.parse::<u32>().ok()));
     }
     numbers.sort_unstable();
-    Ok(numbers.into_iter().map(|number| dir.join(format!("{COPY}{number}"))).collect())
+    Ok(numbers.into_iter().map(|number| dir.join(format!("{BEFORE_UPGRADE}{number}"))).collect())
 }
 
 fn free_name(dir: &Path) -> io::Result<String> {
     let last = copies(dir)?.pop();
-    let last = last.and_then(|path| path.file_name()?.to_str()?.strip_prefix(COPY)?.parse::<u32>().ok());
-    Ok(format!("{COPY}{}", last.unwrap_or(0) + 1))
+    let last =
+        last.and_then(|path| path.file_name()?.to_str()?.strip_prefix(BEFORE_UPGRADE)?.parse::<u32>().ok());
+    Ok(format!("{BEFORE_UPGRADE}{}", last.unwrap_or(0) + 1))
 }
 
 /// Refuses a copy that the disk has no room for.
@@ -179,8 +173,9 @@ fn check_room(dir: &Path) -> io::Result<()> {
             needed += size(&dir.join(name))?;
         }
     }
-    let disk = rustix::fs::statvfs(dir)?;
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    // With less, the upgraded mall would refuse all claims.
+    needed += FREE_BYTES_MIN;
+    let free = free_bytes_at(dir).unwrap_or(u64::MAX);
     if needed <= free {
         return Ok(());
     }

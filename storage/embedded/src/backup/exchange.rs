@@ -24,6 +24,8 @@ const MARK: &str = "RESTORING";
 const MARKS_BEGUN: [&str; 2] = [".restoring-out", ".restoring-in"];
 /// Beginning of the names of directories with former malls.
 const FORMER: &str = "before-restore-";
+/// Beginning of the names of directories with malls before an upgrade.
+pub(crate) const BEFORE_UPGRADE: &str = "before-upgrade-";
 /// Files of a directory that belong to no mall in particular.
 pub(crate) const STAYING: [&str; 6] =
     ["lock", "control", "control.sock", "lost+found", MARK, "mall.sqlite-shm"];
@@ -137,7 +139,7 @@ pub fn belongs_to_exchange(name: &str) -> bool {
 
 /// Returns whether a directory of this name holds a former state of the mall.
 fn is_aside(name: &str) -> bool {
-    name.starts_with(FORMER) || name.starts_with(crate::upgrade::COPY)
+    name.starts_with(FORMER) || name.starts_with(BEFORE_UPGRADE)
 }
 
 /// Completes an exchange that was cut short, or removes the new mall of one that was cut short before it

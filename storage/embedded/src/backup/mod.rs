@@ -12,7 +12,7 @@ mod follow;
 mod made_from_copy;
 
 pub use copy::{CopiedPages, copy_base, copy_database, finish_copy};
+pub(crate) use exchange::{BEFORE_UPGRADE, check_movable, finish_cut_short, names, remove};
 pub use exchange::{Exchange, belongs_to_exchange, is_exchange_cut_short};
-pub(crate) use exchange::{check_movable, finish_cut_short, names, remove};
 pub use follow::{ChangedPages, DatabaseFollower, Followed, LossReason, apply};
 pub use made_from_copy::make_log;

@@ -6,8 +6,8 @@ use std::path::Path;
 use mallbox_storage_integrity::wal_frames::WalHeader;
 use mallbox_storage_integrity::{page_checksum, stored_checksums};
 
-use super::LossReason;
 use super::changed_pages::ChangedPages;
+use super::loss_reason::LossReason;
 use super::wal::{Position, WalFile};
 
 /// The end of the `-wal` file at one moment.

@@ -20,19 +20,21 @@
 mod catching_up;
 mod changed_pages;
 mod connections;
+mod loss_reason;
 #[cfg(test)]
 mod tests;
 mod wal;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::{fmt, io, thread};
+use std::{io, thread};
 
 use mallbox_storage::OpenError;
 
 use self::catching_up::{End, Step, step};
 pub use self::changed_pages::{ChangedPages, apply};
 use self::connections::{Connections, Guard};
+pub use self::loss_reason::LossReason;
 use self::wal::{Position, WalFile};
 use super::copy::explained;
 use crate::lock::DirLock;
@@ -95,33 +97,6 @@ pub enum Followed {
     Pages(ChangedPages),
     /// Commits may have been missed. Take a new base with a new follower.
     Lost(LossReason),
-}
-
-/// Why commits may have been missed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LossReason {
-    /// The `-wal` file was begun anew, and overwritten before it was read to its end.
-    Overwritten,
-    /// The `-wal` file was begun anew, and its last transaction may be one whose commit failed.
-    Unconfirmed,
-    /// The `-wal` file was removed, replaced or cut.
-    Replaced,
-    /// Frames that SQLite counts are unreadable.
-    Unreadable,
-    /// The mall is not running.
-    Stopped,
-}
-
-impl fmt::Display for LossReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Overwritten => "the -wal file was overwritten before it was read to its end",
-            Self::Unconfirmed => "the last commit of the -wal file could not be confirmed after its restart",
-            Self::Replaced => "the -wal file was removed, replaced or cut",
-            Self::Unreadable => "the -wal file has unreadable frames",
-            Self::Stopped => "the mall is not running",
-        })
-    }
 }
 
 impl DatabaseFollower {
