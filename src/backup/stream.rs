@@ -184,7 +184,7 @@ impl PointReader {
         let mut reached = None;
         while let Ok(Some((length, taken))) = self.next_header() {
             let skipped = i64::try_from(length).ok().map(|length| self.file.seek_relative(length));
-            if taken > until || !skipped.is_some_and(|skipped| skipped.is_ok()) {
+            if taken > until || skipped.is_none_or(|skipped| skipped.is_err()) {
                 break;
             }
             self.left -= length;
