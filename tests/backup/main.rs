@@ -177,7 +177,7 @@ fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() -> anyh
         (&["backup", "@x", "--redis", "redis://h", "--mysql", "mysql://h/d"], 2, "backup"),
         (&["restore", "@text", "@new"], 1, "not a backup"),
         (&["restore", "@nothing", "@new"], 1, "cannot read"),
-        (&["restore", "@flipped", "@new"], 1, "damaged"),
+        (&["restore", "@flipped", "@new"], 1, "nothing was restored: it is "),
         (&["restore", "@half", "@new"], 1, "its end is missing"),
         (&["restore", "@good.backup", "@other"], 2, "holds no mall, but other files (photo.jpg)"),
     ] {

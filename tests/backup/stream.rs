@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -318,7 +318,17 @@ fn a_full_disk_ends_a_stream_which_begins_anew_when_there_is_room() -> anyhow::R
     server.stop()
 }
 
-/// The image is emptied under its file system: calls fail as those of a disk that was pulled out.
+/// Empties an image under its file system, and tells the kernel: calls fail as those of a disk that was pulled
+/// out.
+fn unplug(image: &Path) -> anyhow::Result<()> {
+    File::options().write(true).open(image)?.set_len(0)?;
+    let devices = Command::new("losetup").args(["-n", "-O", "NAME", "-j"]).arg(image).output()?;
+    let device = String::from_utf8(devices.stdout)?;
+    let told = Command::new("losetup").args(["-c", device.trim()]).status()?;
+    ensure!(told.success(), "losetup -c {device}: {told}");
+    Ok(())
+}
+
 #[test]
 #[cfg_attr(
     not(feature = "power-tests"),
@@ -337,7 +347,7 @@ fn an_unplugged_disk_is_reported_and_the_stream_begins_anew_on_the_next_one() ->
     let crowd =
         Crowd::start_slowly(server.address, &site.mall, site.mall.sales[0], Duration::from_millis(30));
     streaming.gets_points(1)?;
-    File::options().write(true).open(&image)?.set_len(0)?;
+    unplug(&image)?;
     streaming.says("cannot write to", 1)?;
     drop(disk);
     streaming.says("is not there", 1)?;

@@ -19,8 +19,8 @@ pub struct ClockGap {
 }
 
 impl ClockGap {
-    /// Computes the gap from a server time read between two reads of the local clock. Returns `None` within
-    /// [`GAP_TOLERATED`].
+    /// Computes the gap from a server time read between two reads of the local clock. Returns `None` for
+    /// a gap that is tolerated.
     #[must_use]
     pub fn between(before: Timestamp, theirs: Timestamp, after: Timestamp) -> Option<Self> {
         let (ahead, behind) = (before.since(theirs), theirs.since(after));
