@@ -318,8 +318,8 @@ fn a_full_disk_ends_a_stream_which_begins_anew_when_there_is_room() -> anyhow::R
     server.stop()
 }
 
-/// Empties an image under its file system, and tells the kernel: calls fail as those of a disk that was pulled
-/// out.
+/// Empties an image under its file system, and tells the kernel: calls fail as those of a disk that was
+/// pulled out.
 fn unplug(image: &Path) -> anyhow::Result<()> {
     File::options().write(true).open(image)?.set_len(0)?;
     let devices = Command::new("losetup").args(["-n", "-O", "NAME", "-j"]).arg(image).output()?;
