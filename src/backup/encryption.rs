@@ -1,7 +1,6 @@
 //! Encryption of a backup with age: a layer around the compressed archive.
 
 use std::io::{self, BufRead, Read, Write};
-use std::iter;
 
 use age::stream::StreamWriter;
 use age::x25519::{Identity, Recipient};
@@ -75,8 +74,7 @@ pub(super) fn decrypted<'a, R: BufRead + 'a>(
     if keys.is_empty() {
         return Err(BackupFault::Encrypted);
     }
-    let mut keys = keys.iter().map(|key| key as &dyn age::Identity);
-    let opened = decryptor.decrypt(iter::from_fn(|| keys.next())).map_err(fault)?;
+    let opened = decryptor.decrypt(keys.iter().map(|key| key as &dyn age::Identity)).map_err(fault)?;
     Ok(Box::new(opened))
 }
 

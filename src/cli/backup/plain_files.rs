@@ -1,6 +1,6 @@
 //! The files of a mall that go into a backup as they are: pictures and archived days.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,17 @@ pub(super) struct PlainFile {
     pub(super) name: String,
     pub(super) path: PathBuf,
     pub(super) bytes: u64,
+}
+
+impl PlainFile {
+    /// Opens the file; `None` if the mall has removed it since.
+    pub(super) fn open(&self) -> anyhow::Result<Option<File>> {
+        match File::open(&self.path) {
+            Ok(open) => Ok(Some(open)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(CommandFailure::CannotRead(self.path.clone()).with_cause(error)),
+        }
+    }
 }
 
 /// Returns pictures and archived days. Symbolic links are followed, as the mall does; special files and files

@@ -4,8 +4,6 @@
 //! have been missed. A stream that has ended is tried out as a backup is.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -378,13 +376,10 @@ impl Part {
         writer.add_bytes(PAGES, &content)?;
         writer.add_bytes(CLAIMS, claims)?;
         for file in files {
-            match File::open(&file.path) {
-                Ok(open) => writer.add_file(&file.name, (open, file.bytes), |_| {})?,
-                // A picture that the mall has removed since.
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(CommandFailure::CannotRead(file.path.clone()).with_cause(error)),
+            if let Some(open) = file.open()? {
+                writer.add_file(&file.name, (open, file.bytes), |_| {})?;
             }
         }
-        writer.finish().and_then(|output| output.finish()).map_err(|error: io::Error| error.into())
+        Ok(writer.finish()?.finish()?)
     }
 }

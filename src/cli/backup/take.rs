@@ -271,15 +271,8 @@ impl Target<'_> {
         fs::remove_file(&copy).map_err(cannot_write)?;
         writer.add_bytes(CLAIMS, &claims).map_err(cannot_write)?;
         for file in &files {
-            let cannot_read =
-                |error: io::Error| CommandFailure::CannotRead(file.path.clone()).with_cause(error);
-            match File::open(&file.path) {
-                Ok(open) => {
-                    writer.add_file(&file.name, (open, file.bytes), &mut show).map_err(cannot_write)?
-                }
-                // A picture that the mall has removed since.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(cannot_read(error)),
+            if let Some(open) = file.open()? {
+                writer.add_file(&file.name, (open, file.bytes), &mut show).map_err(cannot_write)?;
             }
         }
         let mut out = writer.finish().and_then(Output::finish).map_err(cannot_write)?;

@@ -122,26 +122,20 @@ fn add_pages(point: &Point, from: File, database: &Path) -> io::Result<()> {
     if !(512..=65_536).contains(&page_bytes) {
         return Err(io::Error::new(ErrorKind::InvalidData, format!("pages of {page_bytes} bytes")));
     }
-    let mut left = from.metadata()?.len() / (4 + u64::from(page_bytes));
+    let count = from.metadata()?.len() / (4 + u64::from(page_bytes));
     let mut from = BufReader::with_capacity(1 << 16, from);
     let mut changes = ChangedPages { page_bytes, database_pages, pages: BTreeMap::new() };
-    loop {
-        let mut number = [0; 4];
-        if left > 0 {
-            let mut page = vec![0; page_bytes as usize];
-            from.read_exact(&mut number)?;
-            from.read_exact(&mut page)?;
-            changes.pages.insert(u32::from_be_bytes(number), page);
-            left -= 1;
-        }
-        if left == 0 || changes.pages.len() == PAGES_AT_ONCE {
+    for _ in 0..count {
+        let (mut number, mut page) = ([0; 4], vec![0; page_bytes as usize]);
+        from.read_exact(&mut number)?;
+        from.read_exact(&mut page)?;
+        changes.pages.insert(u32::from_be_bytes(number), page);
+        if changes.pages.len() == PAGES_AT_ONCE {
             apply(database, &changes)?;
             changes.pages.clear();
         }
-        if left == 0 {
-            return Ok(());
-        }
     }
+    apply(database, &changes)
 }
 
 /// Moves all files below a directory, over files of the same name.

@@ -61,7 +61,8 @@ pub(crate) fn prepare(dir: &Path) -> Result<Option<BeforeUpgrade>, OpenError> {
     }
     let state = state_of(dir).map_err(refused)?;
     let note = format!("schema {schema}\nstate {state}\n");
-    for copy in copies(dir).map_err(refused)? {
+    let numbers = copies(dir).map_err(refused)?;
+    for copy in numbers.iter().map(|number| path_of(dir, *number)) {
         // Of a start that was killed before the migration reached the file.
         if fs::read_to_string(copy.join(NOTE)).is_ok_and(|found| found == note) {
             return Ok(Some(BeforeUpgrade { path: copy, schema }));
@@ -73,7 +74,7 @@ pub(crate) fn prepare(dir: &Path) -> Result<Option<BeforeUpgrade>, OpenError> {
         file.write_all(note.as_bytes())?;
         file.sync_all()?;
         sync_all(&unfinished)?;
-        let path = dir.join(free_name(dir)?);
+        let path = path_of(dir, numbers.last().map_or(1, |last| last.saturating_add(1)));
         fs::rename(&unfinished, &path)?;
         sync_all(dir)?;
         Ok(path)
@@ -93,12 +94,13 @@ pub(crate) fn prepare(dir: &Path) -> Result<Option<BeforeUpgrade>, OpenError> {
 /// Puts the newest copy before an upgrade back into the directory of a stopped mall. The upgraded mall is set
 /// aside in the directory. `None` if there is no such copy.
 ///
-/// # Errors [`OpenError::InUse`] if the mall runs; [`OpenError::Io`] if the system refuses an operation. What
+/// # Errors
+/// [`OpenError::InUse`] if the mall runs; [`OpenError::Io`] if the system refuses an operation. What
 /// is in the directory stays then, or the next opening completes the exchange.
 pub fn put_back(dir: &Path) -> Result<Option<PutBack>, OpenError> {
     let refused = |source| OpenError::Io { path: dir.to_owned(), what: "cannot put the mall back", source };
-    let Some(copy) = copies(dir).map_err(refused)?.pop() else { return Ok(None) };
-    put_back_from(dir, &copy).map(Some)
+    let newest = copies(dir).map_err(refused)?.pop();
+    newest.map(|number| put_back_from(dir, &path_of(dir, number))).transpose()
 }
 
 /// Puts a copy back after a migration that failed. Neither the copy nor the half-migrated mall is kept: a
@@ -146,22 +148,19 @@ fn state_of(dir: &Path) -> io::Result<String> {
     Ok(format!("{} {} {}.{:09}", file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
 }
 
-/// Returns the copies in a directory, the newest last.
-fn copies(dir: &Path) -> io::Result<Vec<PathBuf>> {
+/// Returns the numbers of the copies in a directory, ascending.
+fn copies(dir: &Path) -> io::Result<Vec<u32>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(dir)? {
         let name = entry?.file_name();
         numbers.extend(name.to_str().and_then(|name| name.strip_prefix(BEFORE_UPGRADE)?.parse::<u32>().ok()));
     }
     numbers.sort_unstable();
-    Ok(numbers.into_iter().map(|number| dir.join(format!("{BEFORE_UPGRADE}{number}"))).collect())
+    Ok(numbers)
 }
 
-fn free_name(dir: &Path) -> io::Result<String> {
-    let last = copies(dir)?.pop();
-    let last =
-        last.and_then(|path| path.file_name()?.to_str()?.strip_prefix(BEFORE_UPGRADE)?.parse::<u32>().ok());
-    Ok(format!("{BEFORE_UPGRADE}{}", last.unwrap_or(0) + 1))
+fn path_of(dir: &Path, number: u32) -> PathBuf {
+    dir.join(format!("{BEFORE_UPGRADE}{number}"))
 }
 
 /// Refuses a copy that the disk has no room for.

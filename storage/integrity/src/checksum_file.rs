@@ -63,7 +63,8 @@ pub(crate) struct ChecksumFile {
 /// last checkpoint that ended, 0 where none is known. Page 1 comes first. Without a whole file there are
 /// none.
 ///
-/// # Errors The system refuses a call.
+/// # Errors
+/// The system refuses a call.
 pub fn stored_checksums(database: &Path) -> io::Result<Vec<u64>> {
     let contents = read(database)?;
     Ok(if contents.state == FileState::Whole { contents.sums } else { Vec::new() })
