@@ -21,6 +21,7 @@
 //! of a single port.
 #![expect(clippy::unwrap_used, reason = "cases of a test suite: a failure is a failed test")]
 
+mod attempts;
 pub mod base;
 mod case;
 pub mod catalogue;
@@ -65,9 +66,11 @@ pub fn run(set_ups: &[SetUp]) -> ExitCode {
             for case in *cases {
                 let run = case.run;
                 let name = format!("{port}::{}::{}", set_up.name, case.name);
-                let trial = Trial::test(name, move || {
+                let trial = Trial::test(name.clone(), move || {
                     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-                    runtime.block_on(async { run(&World::on((set_up.fresh)()).await).await });
+                    attempts::run(&name, || {
+                        runtime.block_on(async { run(&World::on((set_up.fresh)()).await).await });
+                    });
                     Ok(())
                 });
                 trials.push(trial.with_ignored_flag(set_up.ignored.is_some()));
