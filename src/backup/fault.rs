@@ -14,6 +14,12 @@ pub enum BackupFault {
     /// The file is of a later version of the program.
     #[error("its format is {0}, newer than this version reads; use a newer mallbox")]
     Newer(u32),
+    /// The file is of a mall on servers, and a directory is to be restored.
+    #[error("it is of a mall on servers; pass --redis URL and --mysql URL instead of a directory")]
+    OfServers,
+    /// The file is of a mall in a directory, and servers are to be restored.
+    #[error("it is of a mall in a directory; pass the directory instead of --redis and --mysql")]
+    OfDirectory,
     /// The file is encrypted, and there is no key.
     #[error("it is encrypted; pass the private key with --key FILE")]
     Encrypted,

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: u32 = 1;
 /// Version of the format of a backup that a stream goes on from: its database needs finishing.
 pub const FORMAT_OF_BASE: u32 = 2;
+/// Version of the format of a backup of a mall on servers.
+pub const FORMAT_OF_SERVERS: u32 = 3;
 /// Name of the header, the first entry.
 pub const HEADER: &str = "mallbox-backup.json";
 /// Name of the pending claims, a line each.
@@ -19,6 +21,9 @@ pub const SIGNATURE: &str = "contents.sig";
 /// Name of the changed pages of the database in a point of a stream: each page behind its number in four
 /// bytes, big-endian.
 pub const PAGES: &str = "pages.bin";
+
+/// Name of the visitors and views of a mall on servers, a line for each key.
+pub const VISITS: &str = "visits.jsonl";
 
 /// Header of a backup, or of a point of a stream.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -44,9 +49,20 @@ pub struct Header {
     /// Whether the database is a raw copy, which a stream goes on from and a restore has to finish.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_base: bool,
+    /// The mall was on servers; `None` for one in a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<OfServers>,
     /// Place in a stream; `None` for a backup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<Point>,
+}
+
+/// What a restore has to know of a mall on servers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OfServers {
+    /// Number of the last migration of the tables' schema.
+    pub schema: u64,
 }
 
 /// Place of a point in its stream, and the form of its pages.

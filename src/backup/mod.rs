@@ -1,9 +1,9 @@
-//! Backup files: one compressed archive of everything that a mall in a directory must not lose.
+//! Backup files: one compressed archive of everything that a mall must not lose.
 //!
 //! A backup is a gzip-compressed tar file, so that its contents can be read without mallbox: a header, a copy
 //! of the database, the claims that were pending, pictures and archived days, and last a list of all of these
 //! with their SHA-256. Without that list a file is incomplete. The list may be signed, and the whole file
-//! encrypted.
+//! encrypted. A backup of a mall on servers has tables as text instead of the copy, and the visits.
 //!
 //! - [`manifest`]: header and list. [`writer`]: a backup being written. [`reader`]: a backup being unpacked.
 //! - [`encryption`]: the layer around an encrypted file. [`keys`]: what encrypts and signs. [`fault`]: what
@@ -27,6 +27,8 @@ use std::path::Path;
 pub const DATABASE: &str = "mall.sqlite";
 /// Directories whose files a backup contains: pictures, and archived days.
 pub const DIRECTORIES: [&str; 2] = ["uploads", "archive"];
+/// Directory of the tables in a backup of a mall on servers.
+pub const TABLES: &str = "tables";
 
 /// Returns the directory that a file is in, or will be.
 #[must_use]

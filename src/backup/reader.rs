@@ -16,9 +16,9 @@ use super::encryption::decrypted;
 use super::fault::BackupFault;
 use super::keys;
 use super::manifest::{
-    CLAIMS, CONTENTS, ClaimLine, FORMAT_OF_BASE, HEADER, Header, ListedFile, PAGES, SIGNATURE,
+    CLAIMS, CONTENTS, ClaimLine, FORMAT_OF_SERVERS, HEADER, Header, ListedFile, PAGES, SIGNATURE, VISITS,
 };
-use super::{DATABASE, DIRECTORIES};
+use super::{DATABASE, DIRECTORIES, TABLES};
 
 /// Size limit of header and list of contents in bytes: a list of some hundred thousand files.
 const JSON_MAX_BYTES: u64 = 64 << 20;
@@ -33,6 +33,45 @@ pub struct Credentials {
     pub signer: Option<VerifyingKey>,
 }
 
+/// Kinds of archives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A backup of a mall in a directory.
+    Directory,
+    /// A backup of a mall on servers.
+    Servers,
+    /// A point of a stream.
+    Point,
+}
+
+impl Kind {
+    /// Returns the file that an archive of this kind must have.
+    fn main(self) -> &'static str {
+        match self {
+            Self::Directory => DATABASE,
+            Self::Servers => VISITS,
+            Self::Point => PAGES,
+        }
+    }
+
+    /// Returns the directories whose files an archive of this kind may have.
+    fn directories(self) -> &'static [&'static str] {
+        match self {
+            Self::Directory | Self::Point => &DIRECTORIES,
+            Self::Servers => &[TABLES],
+        }
+    }
+
+    /// Refuses the header of a backup of another kind.
+    fn check(self, header: &Header) -> Result<(), BackupFault> {
+        match (self, header.servers) {
+            (Self::Directory, Some(_)) => Err(BackupFault::OfServers),
+            (Self::Servers, None) => Err(BackupFault::OfDirectory),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// What was unpacked.
 #[derive(Debug)]
 pub struct Unpacked {
@@ -42,20 +81,21 @@ pub struct Unpacked {
     pub claims: Vec<Claim>,
 }
 
-/// Unpacks a backup into the empty directory `into`, and compares everything with the backup's own list.
+/// Unpacks a backup of a kind into the empty directory `into`, and compares everything with the backup's own list.
 /// Reports the bytes read so far.
 ///
 /// # Errors
 /// [`BackupFault`]. `into` may contain part of the backup then.
 pub fn unpack(
     from: &Path,
+    kind: Kind,
     into: &Path,
     credentials: &Credentials,
     progress: impl FnMut(u64),
 ) -> Result<Unpacked, BackupFault> {
     let file = File::open(from).map_err(|source| BackupFault::Io { path: from.to_owned(), source })?;
     let read = Counted { from: file, bytes: 0, progress };
-    unpack_archive(read, into, credentials, DATABASE)
+    unpack_archive(read, into, credentials, kind)
 }
 
 /// Unpacks a point of a stream into the empty directory `into`, as [`unpack`] does a backup.
@@ -63,15 +103,14 @@ pub fn unpack(
 /// # Errors
 /// [`BackupFault`]. `into` may contain part of the point then.
 pub fn unpack_point(archive: &[u8], into: &Path, credentials: &Credentials) -> Result<Unpacked, BackupFault> {
-    unpack_archive(archive, into, credentials, PAGES)
+    unpack_archive(archive, into, credentials, Kind::Point)
 }
 
-/// Unpacks an archive with the file `main` of a database.
 fn unpack_archive(
     archive: impl Read,
     into: &Path,
     credentials: &Credentials,
-    main: &'static str,
+    kind: Kind,
 ) -> Result<Unpacked, BackupFault> {
     let read = decrypted(BufReader::with_capacity(1 << 16, archive), &credentials.identities)?;
     let mut tar = tar::Archive::new(GzDecoder::new(read));
@@ -79,7 +118,7 @@ fn unpack_archive(
     let signer = credentials.signer.as_ref();
     let mut unpacking = Unpacking {
         into,
-        main,
+        kind,
         demanded: signer,
         signer: None,
         header: None,
@@ -99,8 +138,7 @@ fn unpack_archive(
 /// A backup while it is being unpacked.
 struct Unpacking<'a> {
     into: &'a Path,
-    /// Name of the database, or of its changed pages.
-    main: &'static str,
+    kind: Kind,
     /// The key that the backup has to be signed with.
     demanded: Option<&'a VerifyingKey>,
     /// The key that the header names.
@@ -173,10 +211,11 @@ impl Unpacking<'_> {
             format: u32,
         }
         let Versioned { format } = serde_json::from_slice(text).map_err(|_| BackupFault::NotABackup)?;
-        if format > FORMAT_OF_BASE {
+        if format > FORMAT_OF_SERVERS {
             return Err(BackupFault::Newer(format));
         }
         let header: Header = serde_json::from_slice(text).map_err(|_| BackupFault::NotABackup)?;
+        self.kind.check(&header)?;
         let refused = |error: rustix::io::Errno| self.refused(error.into());
         let of_disk = rustix::fs::statvfs(self.into).map_err(refused)?;
         let free = of_disk.f_bavail.saturating_mul(of_disk.f_frsize);
@@ -236,7 +275,7 @@ impl Unpacking<'_> {
             return Err(BackupFault::Foreign(path.clone()));
         }
         let header = self.header.ok_or(BackupFault::NotABackup)?;
-        if let Some(missing) = [self.main, CLAIMS].into_iter().find(|needed| !seen.contains(needed)) {
+        if let Some(missing) = [self.kind.main(), CLAIMS].into_iter().find(|needed| !seen.contains(needed)) {
             return Err(damaged(missing));
         }
         let path = self.into.join(CLAIMS);
@@ -256,12 +295,12 @@ impl Unpacking<'_> {
 
     /// Returns whether the archive may contain a file of this path.
     fn belongs(&self, path: &str) -> bool {
-        if [self.main, CLAIMS, CONTENTS].contains(&path) {
+        if [self.kind.main(), CLAIMS, CONTENTS].contains(&path) {
             return true;
         }
         let mut components = Path::new(path).components();
         let top = components.next();
-        let is_known = DIRECTORIES.iter().any(|dir| top == Some(Component::Normal(dir.as_ref())));
+        let is_known = self.kind.directories().iter().any(|dir| top == Some(Component::Normal(dir.as_ref())));
         let mut below = components.peekable();
         is_known
             && below.peek().is_some()

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use mallbox_storage::Durability;
 use mallbox_storage_embedded::EmbeddedOptions;
-use mallbox_storage_production::{BenchMall, ProductionOptions, ServerStats};
+use mallbox_storage_production::{ProductionOptions, ServerStats, TemporaryMall};
 use tokio::runtime::Runtime;
 
 use crate::place::Place;
@@ -69,7 +69,7 @@ pub(super) struct BenchLocation {
 
 enum Kind {
     Directory { path: PathBuf, is_kept: bool, durability: Durability },
-    Servers { trial: BenchMall, instances: usize, is_kept: bool },
+    Servers { trial: TemporaryMall, instances: usize, is_kept: bool },
 }
 
 impl BenchLocation {
@@ -89,7 +89,7 @@ impl BenchLocation {
                 Kind::Directory { path, is_kept: false, durability: *durability }
             }
             BenchTarget::Servers { options, instances, is_temporary } => {
-                let trial = runtime.block_on(BenchMall::beside(options))?;
+                let trial = runtime.block_on(TemporaryMall::beside(options, "bench"))?;
                 Kind::Servers { trial, instances: *instances, is_kept: *is_temporary }
             }
         };

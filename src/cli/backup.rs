@@ -1,9 +1,12 @@
-//! `mallbox backup`: writes a mall in a directory to a file, and tries the file out.
+//! `mallbox backup`: writes a mall to a file, and tries the file out.
 
+mod contents;
+mod directory;
 pub(super) mod naming;
 mod plain_files;
 mod repeated;
-mod room;
+#[cfg(feature = "production")]
+mod servers;
 mod stream;
 mod take;
 
@@ -12,15 +15,19 @@ use std::time::Duration;
 
 use clap::Args;
 
-use self::room::remove_rooms_on_stop;
-use self::stream::Schedule;
-use self::take::{Form, Protection, Target};
+use self::directory::{DirectoryMall, Form};
+#[cfg(feature = "production")]
+use self::servers::ServersMall;
+use self::stream::{Schedule, Source};
+use self::take::{Origin, Protection, Target};
+use super::key_files;
 use super::messages::{BackupMisuse, CommandFailure, UsageError};
-use super::{key_files, mall_directory};
+use super::room::remove_rooms_on_stop;
 use crate::backup::keys::{self, KeyKind};
 use crate::backup::retention::Retention;
-use crate::config::{self, LocationError, PlaceConfig};
+use crate::config::{self, LocationError, PlaceConfig, ServerUrl, ServersConfig};
 use crate::language::Language;
+use crate::place::Place;
 
 /// The flags of `backup`.
 #[derive(Args)]
@@ -54,6 +61,20 @@ pub(super) struct Backup {
     /// Signs the backup with the private key in this file.
     #[arg(long, value_name = "FILE")]
     sign: Option<PathBuf>,
+    #[command(flatten)]
+    trial: TrialServers,
+}
+
+/// The servers on which a backup of a mall on servers is restored as a trial.
+#[derive(Args)]
+struct TrialServers {
+    /// A Redis in which each backup of a mall in Redis and MySQL is restored as a trial, under a prefix of its
+    /// own that is removed afterwards. Needs --trial-mysql.
+    #[arg(long, env = "MALLBOX_TRIAL_REDIS", hide_env_values = true, value_name = "URL")]
+    trial_redis: Option<ServerUrl>,
+    /// The MySQL of the trial: a database of its own is created on the server, and dropped afterwards.
+    #[arg(long, env = "MALLBOX_TRIAL_MYSQL", hide_env_values = true, value_name = "URL")]
+    trial_mysql: Option<ServerUrl>,
 }
 
 /// Parses an interval from a minute to 31 days.
@@ -68,22 +89,24 @@ fn interval(text: &str) -> Result<Duration, String> {
 /// One sentence for the user of the command line; no file is left then.
 pub(super) fn run(backup: &Backup, l: Language) -> anyhow::Result<bool> {
     let place = backup.mall.place().map_err(UsageError::Where)?;
-    let Some(dir) = place.dir() else {
-        return Err(UsageError::Where(LocationError::OnlyInDirectory("backup")).into());
-    };
-    if !mall_directory::is_mall(dir) {
-        return Err(UsageError::NoMall(dir.to_owned()).into());
-    }
+    let trial = backup.trial.place()?;
+    let origin = backup.origin(&place, trial.as_ref())?;
     let protection = backup.protection()?;
     let is_endless = backup.stream || backup.every.is_some();
     remove_rooms_on_stop(is_endless).map_err(|error| CommandFailure::NoThreads.with_cause(error))?;
-    let target = Target { mall: &backup.mall, dir, scratch: backup.scratch.as_deref(), protection, l };
+    let target = Target { origin, scratch: backup.scratch.as_deref(), protection, l };
     if backup.stream {
+        let mall = match origin {
+            Origin::Directory(mall) => mall,
+            #[cfg(feature = "production")]
+            Origin::Servers(_) => return Err(UsageError::Backup(BackupMisuse::StreamOfServers).into()),
+        };
         if !backup.to.is_dir() {
             return Err(UsageError::Backup(BackupMisuse::StreamInFile(backup.to.clone())).into());
         }
         let every = backup.every.unwrap_or(Duration::from_secs(config::DAY_S));
-        stream::run(&target, &backup.to, Schedule { every, keep: backup.keep.as_ref() });
+        let source = Source { mall, target: &target };
+        stream::run(source, &backup.to, Schedule { every, keep: backup.keep.as_ref() });
     }
     match (backup.every, &backup.keep) {
         (Some(every), keep) => repeated::run(&target, &backup.to, every, keep.as_ref()).map(|()| true),
@@ -93,12 +116,32 @@ pub(super) fn run(backup: &Backup, l: Language) -> anyhow::Result<bool> {
         (None, keep) => {
             let taken = target.take(&backup.to, Form::Whole)?;
             keep.as_ref().inspect(|keep| repeated::remove_superfluous(&backup.to, keep, &taken, l));
-            Ok(taken.balances)
+            Ok(!taken.is_unbalanced)
         }
     }
 }
 
 impl Backup {
+    /// Returns the mall that is backed up.
+    fn origin<'a>(&'a self, place: &'a Place, trial: Option<&'a Place>) -> Result<Origin<'a>, UsageError> {
+        match (place, trial) {
+            (Place::Embedded(options), None) => {
+                Ok(Origin::Directory(DirectoryMall::new(&self.mall, &options.dir)?))
+            }
+            (Place::Embedded(_), Some(_)) => {
+                Err(UsageError::Where(LocationError::OnlyOnServers("--trial-redis")))
+            }
+            #[cfg(feature = "production")]
+            (Place::Production(options), trial) => {
+                let trial = match trial {
+                    Some(Place::Production(trial)) => Some(trial),
+                    _ => None,
+                };
+                Ok(Origin::Servers(ServersMall { options, trial }))
+            }
+        }
+    }
+
     /// Reads the keys.
     fn protection(&self) -> anyhow::Result<Protection> {
         let mut recipients = Vec::new();
@@ -118,6 +161,24 @@ impl Backup {
         let signer =
             sign.map(|file| key_files::read(file, KeyKind::Signing, keys::signing_key)).transpose()?;
         Ok(Protection::new(recipients, signer))
+    }
+}
+
+impl TrialServers {
+    /// Returns the servers of the trial, if they are named.
+    fn place(&self) -> Result<Option<Place>, UsageError> {
+        let Self { trial_redis, trial_mysql } = self;
+        let half = |given, missing| Err(UsageError::Where(LocationError::Half { given, missing }));
+        match (trial_redis, trial_mysql) {
+            (None, None) => Ok(None),
+            (Some(_), None) => half("--trial-redis", "--trial-mysql"),
+            (None, Some(_)) => half("--trial-mysql", "--trial-redis"),
+            (Some(_), Some(_)) => {
+                let (redis, mysql) = (trial_redis.clone(), trial_mysql.clone());
+                let servers = ServersConfig { redis, mysql, redis_prefix: None };
+                PlaceConfig { data: None, servers }.place().map(Some).map_err(UsageError::Where)
+            }
+        }
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> anyhow::Result<bool> {
 /// Returns the place that the flags name, or the current directory.
 fn place(flags: &PlaceConfig) -> Result<Place, UsageError> {
     let mut flags = flags.clone();
-    if flags.redis.is_none() && flags.mysql.is_none() {
+    if !flags.servers.is_any_named() {
         flags.data.get_or_insert_with(|| PathBuf::from("."));
     }
     flags.place().map_err(UsageError::Where)

@@ -1,6 +1,8 @@
 //! `mallbox restore`: makes a mall of a backup, or of a backup and its stream.
 
 mod points;
+#[cfg(feature = "production")]
+pub(super) mod servers;
 mod source;
 
 use std::fs;
@@ -22,10 +24,12 @@ use super::verify::{CheckedLedger, check_directory};
 use crate::backup::DATABASE;
 use crate::backup::keys::{self, KeyKind};
 use crate::backup::manifest::Header;
-use crate::backup::reader::{Credentials, Unpacked, unpack};
+use crate::backup::reader::{Credentials, Kind, Unpacked, unpack};
 use crate::backup::stream::{PointReader, Position};
+use crate::config::{PlaceConfig, ServersConfig};
 use crate::language::{Language, sentence};
 use crate::mall::operator::backups::{INCARNATION, RENEWED_SECRETS, RESTORED_FROM};
+use crate::place::Place;
 
 /// The flags of `restore`.
 #[derive(Args)]
@@ -35,9 +39,12 @@ pub(super) struct Restore {
     #[arg(value_name = "FILE|DIR")]
     from: PathBuf,
     /// The directory of the mall: a new one, an empty one, or that of a stopped mall, which is set aside
-    /// inside.
+    /// inside. Not with --redis and --mysql.
     #[arg(value_name = "DIR")]
-    dir: PathBuf,
+    dir: Option<PathBuf>,
+    /// The servers of a mall in Redis and MySQL: a new or empty database, and a prefix that no mall uses.
+    #[command(flatten)]
+    servers: ServersConfig,
     /// Keeps the keys that sign receipts and passes. Without this flag they are made anew, because whoever
     /// has the backup has them too.
     #[arg(long)]
@@ -52,6 +59,10 @@ pub(super) struct Restore {
     /// Refuses a backup that is not signed with the key whose public half is in this file.
     #[arg(long, value_name = "FILE")]
     signed_by: Option<PathBuf>,
+    /// The directory in which a backup of a mall in Redis and MySQL is unpacked; default: the system's
+    /// directory for temporary files.
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
 }
 
 /// Restores a backup. Returns whether the books balance.
@@ -60,8 +71,29 @@ pub(super) struct Restore {
 /// One sentence for the user of the command line. The directory is unchanged then, unless the system refuses
 /// to move files in it: the next start goes on with that.
 pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
-    let Restore { dir, keep_keys, .. } = restore;
     let credentials = restore.credentials()?;
+    match restore.place()? {
+        Place::Embedded(options) => into_directory(restore, &options.dir, &credentials, l),
+        #[cfg(feature = "production")]
+        Place::Production(options) => {
+            if restore.at.is_some() {
+                return Err(UsageError::Backup(BackupMisuse::InstantOfServers).into());
+            }
+            let (from, _) = restore.source()?;
+            let scratch = restore.scratch.clone().unwrap_or_else(std::env::temp_dir);
+            let source = Source { file: &from, credentials: &credentials, until: None };
+            servers::run(source, &options, (&scratch, restore.keep_keys), l)
+        }
+    }
+}
+
+fn into_directory(
+    restore: &Restore,
+    dir: &Path,
+    credentials: &Credentials,
+    l: Language,
+) -> anyhow::Result<bool> {
+    let keep_keys = restore.keep_keys;
     let (from, until) = restore.source()?;
     check_dir(dir)?;
     let length = fs::metadata(&from);
@@ -73,8 +105,8 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
         let line = || sentence!(l, "恢复：已读{mib} MiB", "restore: {mib} MiB read");
         progress.show(read, || sentence!(l, "解开", "unpacking"), line);
     };
-    let source = Source { file: &from, credentials: &credentials, until };
-    let made = make_mall(source, exchange.new_mall(), *keep_keys, show, l);
+    let source = Source { file: &from, credentials, until };
+    let made = make_mall(source, exchange.new_mall(), keep_keys, show, l);
     progress.end();
     let Made { header, checked, applied } = match made {
         Ok(made) => made,
@@ -84,13 +116,7 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
         }
     };
     let former = exchange.finish()?;
-    if let Some(signer) = header.signer.as_ref().filter(|_| credentials.signer.is_none()) {
-        print(&sentence!(
-            l,
-            "备份是用密钥{signer}签名的；用--signed-by可核对是不是你的密钥\n",
-            "the backup is signed with key {signer}; pass --signed-by to make sure that it is yours\n"
-        ));
-    }
+    hint_at_signer(&header, credentials, l);
     let path = dir.display();
     let (when, claims) = match &applied.last {
         Some((taken, claims)) => (taken, claims.len() as u64),
@@ -113,16 +139,7 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
             "the former mall is in {former}; delete it when you no longer need it\n"
         ));
     }
-    if *keep_keys {
-        print(&sentence!(l, "所有用户都要重新登录\n", "all users have to log in again\n"));
-    } else {
-        print(&sentence!(
-            l,
-            "所有用户都要重新登录；以前显示的核销码不再有效，重新打开订单即可\n",
-            "all users have to log in again; receipts shown before are no longer valid, and opening the order again \
-             shows a new one\n"
-        ));
-    }
+    hint_at_users(keep_keys, l);
     if checked.balances {
         let command = if header.is_demo { "demo" } else { "serve" };
         print(&sentence!(
@@ -151,6 +168,31 @@ fn reach(backup: &Path, taken: Timestamp, until: Until) -> Option<i64> {
     let position = Position { number: 1, previous: String::new() };
     let points = PointReader::open(&stream_of(backup), position).ok();
     Some(points.and_then(|points| points.reach(until)).unwrap_or(taken))
+}
+
+/// Says that a signature was not compared with a key.
+fn hint_at_signer(header: &Header, credentials: &Credentials, l: Language) {
+    if let Some(signer) = header.signer.as_ref().filter(|_| credentials.signer.is_none()) {
+        print(&sentence!(
+            l,
+            "备份是用密钥{signer}签名的；用--signed-by可核对是不是你的密钥\n",
+            "the backup is signed with key {signer}; pass --signed-by to make sure that it is yours\n"
+        ));
+    }
+}
+
+/// Says what users have to do again.
+fn hint_at_users(keep_keys: bool, l: Language) {
+    if keep_keys {
+        print(&sentence!(l, "所有用户都要重新登录\n", "all users have to log in again\n"));
+    } else {
+        print(&sentence!(
+            l,
+            "所有用户都要重新登录；以前显示的核销码不再有效，重新打开订单即可\n",
+            "all users have to log in again; receipts shown before are no longer valid, and opening the order again \
+             shows a new one\n"
+        ));
+    }
 }
 
 /// Says that there is more to restore than the backup alone.
@@ -187,6 +229,15 @@ fn report_rest(backup: &Path, is_demanded: bool, applied: &Applied, l: Language)
 }
 
 impl Restore {
+    /// Returns where the mall is restored.
+    fn place(&self) -> Result<Place, UsageError> {
+        if self.dir.is_none() && !self.servers.is_any_named() {
+            return Err(UsageError::Backup(BackupMisuse::NoPlace));
+        }
+        let place = PlaceConfig { data: self.dir.clone(), servers: self.servers.clone() };
+        place.place().map_err(UsageError::Where)
+    }
+
     /// Reads the keys.
     fn credentials(&self) -> anyhow::Result<Credentials> {
         let mut identities = Vec::new();
@@ -246,7 +297,7 @@ pub(super) fn make_mall(
 ) -> anyhow::Result<Made> {
     let not_restored = |error| CommandFailure::NotRestored(from.file.to_owned()).with_cause(error);
     let Unpacked { header, mut claims } =
-        unpack(from.file, dir, from.credentials, progress).map_err(not_restored)?;
+        unpack(from.file, Kind::Directory, dir, from.credentials, progress).map_err(not_restored)?;
     if let Some(Until::Instant(until)) = from.until
         && header.taken.parse::<Timestamp>().is_ok_and(|taken| until < taken)
     {
@@ -267,9 +318,17 @@ pub(super) fn make_mall(
     if header.is_demo {
         mark_as_demo(dir)?;
     }
-    let forgotten = if keep_keys { &[][..] } else { RENEWED_SECRETS };
-    let incarnation = format!("{:016x}", rand::random::<u64>());
-    let settings = vec![(INCARNATION, incarnation), (RESTORED_FROM, taken)];
-    block_on(async { Ok(make_log(dir, claims, forgotten, settings).await?) })?;
+    let settings = settings_of_restored(taken);
+    block_on(async { Ok(make_log(dir, claims, forgotten(keep_keys), settings).await?) })?;
     Ok(Made { header, checked: check_directory(dir, l)?, applied })
+}
+
+/// Returns the beginnings of the names of settings that a restored mall does not take over.
+fn forgotten(keep_keys: bool) -> &'static [&'static str] {
+    if keep_keys { &[] } else { RENEWED_SECRETS }
+}
+
+/// Returns the settings of a mall restored from a backup of the time `taken`.
+fn settings_of_restored(taken: String) -> Vec<(&'static str, String)> {
+    vec![(INCARNATION, format!("{:016x}", rand::random::<u64>())), (RESTORED_FROM, taken)]
 }

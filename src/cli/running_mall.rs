@@ -68,13 +68,14 @@ const RESERVED_FILES: u64 = 128;
 
 /// Runs a task on a runtime for the mall's own work; connections have runtimes of their own.
 pub(super) fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .thread_name("mall")
-        .enable_all()
-        .build()
-        .map_err(|error| CommandFailure::NoThreads.with_cause(error))?;
-    runtime.block_on(task)
+    runtime()?.block_on(task)
+}
+
+/// Creates the runtime of [`block_on`], for several tasks on the same connections.
+pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let built = builder.worker_threads(2).thread_name("mall").enable_all().build();
+    built.map_err(|error| CommandFailure::NoThreads.with_cause(error))
 }
 
 /// Refuses a directory with foreign files. A new mall writes `lock`, replaces `control.sock` and moves an

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::control_calls;
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
-use crate::config::{LocationError, PlaceConfig};
+use crate::config::{LocationError, PlaceConfig, ServersConfig};
 use crate::language::Language;
 
 /// The flags of `verify`.
@@ -58,8 +58,15 @@ pub(super) struct CheckedLedger {
 /// # Errors
 /// One sentence: the mall cannot be read.
 pub(super) fn check_directory(dir: &Path, l: Language) -> anyhow::Result<CheckedLedger> {
-    let mall = PlaceConfig { data: Some(dir.to_owned()), redis: None, mysql: None, redis_prefix: None };
-    check(&mall, CHECK, l)
+    check_place(&PlaceConfig { data: Some(dir.to_owned()), servers: ServersConfig::default() }, l)
+}
+
+/// Checks the ledger of a mall.
+///
+/// # Errors
+/// One sentence: the mall cannot be read.
+pub(super) fn check_place(mall: &PlaceConfig, l: Language) -> anyhow::Result<CheckedLedger> {
+    check(mall, CHECK, l)
 }
 
 /// Method and path of the ledger check.

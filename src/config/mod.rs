@@ -30,7 +30,7 @@ pub use challenge::{ChallengeChoice, ChallengeConfig, ChallengeConfigError};
 pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;
 pub use payment::{PaymentChoice, PaymentConfig};
-pub use place::{LocationError, PlaceConfig, ServerUrl};
+pub use place::{LocationError, PlaceConfig, ServerUrl, ServersConfig};
 #[cfg(feature = "otlp")]
 pub use trace::{CollectorUrlError, TraceConfig};
 pub(crate) use values::{DAY_S, MINUTE_S, at_least_one, span};

@@ -17,6 +17,14 @@ pub struct PlaceConfig {
     /// The directory of the mall.
     #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// The servers of the mall.
+    #[command(flatten)]
+    pub servers: ServersConfig,
+}
+
+/// The flags that locate a mall on servers.
+#[derive(Args, Clone, Default, Debug)]
+pub struct ServersConfig {
     /// The Redis of a mall in Redis and MySQL: redis://, redis+sentinel:// or redis-cluster://. Better put a
     /// URL with a password into the environment variable than on the command line.
     #[arg(long, env = "MALLBOX_REDIS", hide_env_values = true, value_name = "URL")]
@@ -27,6 +35,14 @@ pub struct PlaceConfig {
     /// Prefix of the mall's keys in Redis, so that several malls can share a server; default: `mallbox`.
     #[arg(long, env = "MALLBOX_REDIS_PREFIX", value_name = "NAME")]
     pub redis_prefix: Option<String>,
+}
+
+impl ServersConfig {
+    /// Returns whether a server is named.
+    #[must_use]
+    pub fn is_any_named(&self) -> bool {
+        self.redis.is_some() || self.mysql.is_some()
+    }
 }
 
 /// The URL of a server. The URL may contain a password, so `Debug` hides the value.
@@ -126,12 +142,13 @@ impl PlaceConfig {
     /// [`LocationError`]: the flags name no location, or two.
     pub fn place(&self) -> Result<Place, LocationError> {
         let half = |given, missing| Err(LocationError::Half { given, missing });
-        match (&self.data, &self.redis, &self.mysql) {
+        let ServersConfig { redis, mysql, redis_prefix } = &self.servers;
+        match (&self.data, redis, mysql) {
             (None, None, None) => Err(LocationError::Missing),
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(LocationError::Both),
             (None, Some(_), None) => half("--redis", "--mysql"),
             (None, None, Some(_)) => half("--mysql", "--redis"),
-            (Some(_), None, None) if self.redis_prefix.is_some() => {
+            (Some(_), None, None) if redis_prefix.is_some() => {
                 Err(LocationError::OnlyOnServers("--redis-prefix"))
             }
             (Some(dir), None, None) => Ok(Place::Embedded(EmbeddedOptions::new(dir))),
@@ -140,7 +157,7 @@ impl PlaceConfig {
             #[cfg(feature = "production")]
             (None, Some(redis), Some(mysql)) => {
                 let mut options = ProductionOptions::new(&redis.0, &mysql.0);
-                if let Some(prefix) = &self.redis_prefix {
+                if let Some(prefix) = redis_prefix {
                     options.redis.prefix.clone_from(prefix);
                 }
                 Ok(Place::Production(options))
@@ -161,9 +178,11 @@ mod tests {
     ) -> PlaceConfig {
         PlaceConfig {
             data: data.map(PathBuf::from),
-            redis: redis.map(ServerUrl::from),
-            mysql: mysql.map(ServerUrl::from),
-            redis_prefix: prefix.map(str::to_owned),
+            servers: ServersConfig {
+                redis: redis.map(ServerUrl::from),
+                mysql: mysql.map(ServerUrl::from),
+                redis_prefix: prefix.map(str::to_owned),
+            },
         }
     }
 

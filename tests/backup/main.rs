@@ -11,6 +11,7 @@ mod mishaps;
 #[path = "../common/process.rs"]
 #[expect(clippy::unwrap_used, reason = "a command that cannot be run fails the test")]
 mod process;
+mod servers;
 mod site;
 mod stream;
 mod upgrades;

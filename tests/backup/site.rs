@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, SystemClock};
-use mallbox_storage::{Claim, ClaimOutcome, FencingToken, OrderId, VoucherId};
+use mallbox_storage::{Claim, ClaimOutcome, FencingToken, OrderId, Storage, VoucherId};
 use mallbox_test_checker::Connection;
 use parking_lot::Mutex;
 use tempfile::TempDir;
@@ -78,31 +78,11 @@ impl Site {
         Ok(err.lines().last().unwrap_or_default().to_owned())
     }
 
-    /// Claims a unit of the first sale for each user. No process writes the claims to the database: they are
-    /// in the log alone, but for three that are in both.
+    /// Claims a unit of the first sale for each user, as [`claim_for_all`] does.
     pub fn claim_for_all(&self) -> anyhow::Result<Vec<OrderId>> {
-        let (sale, now) = (self.mall.sales[0], SystemClock.now());
         mall::runtime()?.block_on(async {
             let storage = mall::open(&self.data()).await?;
-            let voucher = storage.catalogue.vouchers.get(sale).await?.and_then(|voucher| voucher.sale);
-            let terms = voucher.context("no sale")?.terms;
-            let _ = storage.selling.sales.put(terms, FencingToken::new(1)).await?;
-            // The ids of the orders below, for the ledger check.
-            for _ in 0..=self.mall.people.len() {
-                storage.base.sequences.next("order", OrderId::day(now).context("before 2022")?).await?;
-            }
-            let mut orders = Vec::new();
-            for (person, number) in self.mall.people.iter().zip(1..) {
-                let order = OrderId::compose(now, number, sale).context("before 2022")?;
-                let claim = Claim { order, voucher: sale, user: person.id, at: now };
-                ensure!(
-                    storage.selling.sales.claim(claim).await? == ClaimOutcome::Accepted,
-                    "claim {number}"
-                );
-                orders.push(order);
-            }
-            let taken = storage.selling.order_log.take("worker", orders.len(), Duration::ZERO).await?;
-            storage.selling.orders.persist(&taken[taken.len() - 3..], now).await?;
+            let orders = claim_for_all(&storage, &self.mall).await?;
             storage.base.upkeep.close().await?;
             Ok(orders)
         })
@@ -124,6 +104,29 @@ impl Site {
             Ok(missing)
         })
     }
+}
+
+/// Claims a unit of the first sale for each user. No process writes the claims to the database: they are in
+/// the log alone, but for three that are in both.
+pub async fn claim_for_all(storage: &Storage, mall: &Mall) -> anyhow::Result<Vec<OrderId>> {
+    let (sale, now) = (mall.sales[0], SystemClock.now());
+    let voucher = storage.catalogue.vouchers.get(sale).await?.and_then(|voucher| voucher.sale);
+    let terms = voucher.context("no sale")?.terms;
+    let _ = storage.selling.sales.put(terms, FencingToken::new(1)).await?;
+    // The ids of the orders below, for the ledger check.
+    for _ in 0..=mall.people.len() {
+        storage.base.sequences.next("order", OrderId::day(now).context("before 2022")?).await?;
+    }
+    let mut orders = Vec::new();
+    for (person, number) in mall.people.iter().zip(1..) {
+        let order = OrderId::compose(now, number, sale).context("before 2022")?;
+        let claim = Claim { order, voucher: sale, user: person.id, at: now };
+        ensure!(storage.selling.sales.claim(claim).await? == ClaimOutcome::Accepted, "claim {number}");
+        orders.push(order);
+    }
+    let taken = storage.selling.order_log.take("worker", orders.len(), Duration::ZERO).await?;
+    storage.selling.orders.persist(&taken[taken.len() - 3..], now).await?;
+    Ok(orders)
 }
 
 /// Units of a sale that somebody holds.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use mallbox_storage::{Durability, Storage};
 use mallbox_storage_embedded::EmbeddedOptions;
-use mallbox_storage_production::{BenchMall, ProductionOptions};
+use mallbox_storage_production::{ProductionOptions, TemporaryMall};
 use tempfile::TempDir;
 
 use crate::error::BenchError;
@@ -38,7 +38,7 @@ pub struct Mall {
 
 enum Place {
     Directory(TempDir),
-    Servers { trial: BenchMall, redis: RawRedis, mysql_process: Option<u32> },
+    Servers { trial: TemporaryMall, redis: RawRedis, mysql_process: Option<u32> },
 }
 
 impl Mall {
@@ -56,7 +56,7 @@ impl Mall {
     pub async fn on_servers(servers: &ServerAddresses, keep: Keep) -> Result<Self, BenchError> {
         let url = if keep == Keep::Durably { &servers.redis } else { &servers.redis_in_memory };
         let redis = RawRedis::connect(url).await?;
-        let trial = BenchMall::beside(&ProductionOptions::new(url, &*servers.mysql)).await?;
+        let trial = TemporaryMall::beside(&ProductionOptions::new(url, &*servers.mysql), "bench").await?;
         let storage = mallbox_storage_production::open(trial.options()).await?;
         let durability =
             format!("{}; {}", redis.durability().await?, mysql_durability(trial.options()).await?);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mallbox_bench_servers::{Host, MariaDb, Redis, RedisOptions, ServerError};
-use mallbox_storage_production::{BenchMall, Occupancy, ProductionOptions};
+use mallbox_storage_production::{Occupancy, ProductionOptions, TemporaryMall};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{BenchError, ensure};
@@ -79,7 +79,8 @@ impl ServerAddresses {
     /// - Otherwise a server cannot be reached.
     pub async fn of_empty(redis: &str, mysql: &str) -> Result<Self, BenchError> {
         let options = ProductionOptions::new(redis, mysql);
-        let Occupancy { keys, tables } = BenchMall::beside(&options).await?.occupancy(mysql).await?;
+        let Occupancy { keys, tables } =
+            TemporaryMall::beside(&options, "bench").await?.occupancy(mysql).await?;
         ensure(keys == 0, || {
             format!("Redis holds {keys} keys; the bench needs an empty server: pass the URL of another one")
         })?;

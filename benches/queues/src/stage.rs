@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell, RefMut};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use mallbox_storage_production::{BenchMall, ProductionOptions};
+use mallbox_storage_production::{ProductionOptions, TemporaryMall};
 use tokio::runtime::Runtime;
 
 use crate::crew::Crew;
@@ -39,7 +39,7 @@ pub struct Stage {
     /// Words that start a station, program first.
     station: Vec<OsString>,
     /// Malls on servers, by the Redis that they are in: opening one creates a hundred tables.
-    malls: RefCell<Vec<(Append, BenchMall)>>,
+    malls: RefCell<Vec<(Append, TemporaryMall)>>,
     /// Queues so far, for names.
     queues: Cell<u64>,
     runtime: Runtime,
@@ -131,7 +131,7 @@ impl Stage {
         let mut malls = self.malls.borrow_mut();
         if !malls.iter().any(|(known, _)| *known == append) {
             let options = ProductionOptions::new(redis, mysql);
-            malls.push((append, self.runtime.block_on(BenchMall::beside(&options))?));
+            malls.push((append, self.runtime.block_on(TemporaryMall::beside(&options, "bench"))?));
         }
         let (_, mall) =
             malls.iter().find(|(known, _)| *known == append).ok_or_else(|| broken("no mall is open"))?;

@@ -151,6 +151,8 @@ fn launch(port: u16, flags: &[String], dir: &Path, host: &Host) -> Result<Proces
     // Within the data directory: the path of a socket has 107 bytes at most.
     args.push("--socket=sock".to_owned());
     args.push(format!("--pid-file={}", dir.join("pid").display()));
+    // A server that starts removes the temporary tables of any other in the same directory.
+    args.push(format!("--tmpdir={}", dir.display()));
     args.extend(user().map(str::to_owned));
     args.extend(flags.iter().cloned());
     let mut process = Process::start(PROGRAM, &args, dir, host)?;

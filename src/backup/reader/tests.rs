@@ -6,7 +6,7 @@ use ed25519_dalek::SigningKey;
 use mallbox_storage::{OrderId, Timestamp, UserId, VoucherId};
 
 use super::super::encryption::Output;
-use super::super::manifest::FORMAT;
+use super::super::manifest::{FORMAT, OfServers};
 use super::super::writer::BackupWriter;
 use super::*;
 
@@ -30,6 +30,7 @@ fn header(bytes: u64, claims: u64) -> Header {
         bytes,
         signer: None,
         is_base: false,
+        servers: None,
         point: None,
     }
 }
@@ -68,7 +69,7 @@ fn unpacked_with(
     let (file, into) = (dir.path().join("file"), dir.path().join("into"));
     fs::write(&file, content).unwrap();
     fs::create_dir(&into).unwrap();
-    let outcome = unpack(&file, &into, credentials, |_| {});
+    let outcome = unpack(&file, Kind::Directory, &into, credentials, |_| {});
     (dir, outcome)
 }
 
@@ -189,7 +190,7 @@ fn nothing_is_written_outside_and_nothing_unknown() {
 fn a_bomb_a_newer_format_and_a_full_disk_are_refused_before_anything_is_written() {
     let bomb = with_entry(&header(3, 0), &mut tar::Header::new_gnu(), b"mall.sqlite", &[0; 4096]);
     let newer = with_entry(
-        &Header { format: FORMAT_OF_BASE + 1, ..header(9, 0) },
+        &Header { format: FORMAT_OF_SERVERS + 1, ..header(9, 0) },
         &mut tar::Header::new_gnu(),
         b"mall.sqlite",
         b"",
@@ -197,7 +198,7 @@ fn a_bomb_a_newer_format_and_a_full_disk_are_refused_before_anything_is_written(
     let large = with_entry(&header(u64::MAX, 0), &mut tar::Header::new_gnu(), b"mall.sqlite", b"");
     for (content, is_expected) in [
         (bomb, (|fault| matches!(fault, BackupFault::Damaged { .. })) as fn(&BackupFault) -> bool),
-        (newer, |fault| matches!(fault, BackupFault::Newer(3))),
+        (newer, |fault| matches!(fault, BackupFault::Newer(4))),
         (large, |fault| matches!(fault, BackupFault::NoRoom { needed: u64::MAX, .. })),
     ] {
         let (dir, outcome) = unpacked(&content);
@@ -301,4 +302,40 @@ fn a_backup_with_the_signature_of_another_is_refused() {
     let mut late = whole.clone();
     late.swap(whole.len() - 2, 1);
     assert!(outcome(&late).is_err());
+}
+
+/// A backup of a mall on servers, with a table.
+fn backup_of_servers() -> Vec<u8> {
+    let (table, visits) = (b"{}\n[1]\n", b"{}\n");
+    let servers = Some(OfServers { schema: 85 });
+    let header =
+        Header { format: FORMAT_OF_SERVERS, servers, ..header((table.len() + visits.len()) as u64, 0) };
+    let mut writer = BackupWriter::begin(Vec::new(), header, None).unwrap();
+    writer.add_bytes("tables/users.jsonl", table).unwrap();
+    writer.add_bytes(CLAIMS, b"").unwrap();
+    writer.add_bytes(VISITS, visits).unwrap();
+    writer.finish().unwrap()
+}
+
+#[test]
+fn a_backup_of_the_other_kind_is_refused_at_its_header() {
+    let (dir, outcome) = unpacked(&backup_of_servers());
+    assert!(matches!(outcome, Err(BackupFault::OfServers)), "{outcome:?}");
+    assert!(fs::read_dir(dir.path().join("into")).unwrap().next().is_none());
+    let unpacked = |content: &[u8]| {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("file"), content).unwrap();
+        let into = dir.path().join("into");
+        fs::create_dir(&into).unwrap();
+        let outcome = unpack(&dir.path().join("file"), Kind::Servers, &into, &Credentials::default(), |_| {});
+        (fs::read(into.join("tables/users.jsonl")).ok(), outcome)
+    };
+    let (table, outcome) = unpacked(&backup());
+    assert!(matches!(outcome, Err(BackupFault::OfDirectory)) && table.is_none(), "{outcome:?}");
+    let (table, outcome) = unpacked(&backup_of_servers());
+    assert_eq!((table.as_deref(), outcome.unwrap().claims.len()), (Some(&b"{}\n[1]\n"[..]), 0));
+    // A mall in a directory has no tables, and one on servers no pictures.
+    let servers = Header { servers: Some(OfServers { schema: 85 }), ..header(9, 0) };
+    let foreign = with_entry(&servers, &mut tar::Header::new_gnu(), b"uploads/x", b"");
+    assert!(matches!(unpacked(&foreign).1, Err(BackupFault::Foreign(_))));
 }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use mallbox_storage::Timestamp;
-use mallbox_storage_production::{BenchMall, ProductionOptions};
+use mallbox_storage_production::{ProductionOptions, TemporaryMall};
 use tokio::runtime::Runtime;
 
 use self::findings::Findings;
@@ -102,7 +102,7 @@ fn check(bench: &CompareBench) -> anyhow::Result<()> {
 fn check_empty(options: &ProductionOptions) -> anyhow::Result<()> {
     let held = Runtime::new()?.block_on(async {
         let occupancy = async {
-            let trial = BenchMall::beside(options).await?;
+            let trial = TemporaryMall::beside(options, "bench").await?;
             Ok::<_, anyhow::Error>(trial.occupancy(&options.mysql).await?)
         };
         let late = || format!("no reply within {} s", CHECK_TIMEOUT.as_secs());

@@ -7,9 +7,10 @@ use std::{fs, io, thread};
 
 use jiff::Timestamp;
 
+use super::directory::Form;
 use super::naming::stream_of;
 use super::naming::time_in;
-use super::take::{Form, Taken, Target};
+use super::take::{Taken, Target};
 use crate::backup::retention::Retention;
 use crate::cli::messages::{CommandFailure, render_error};
 use crate::cli::output::{print, warn};
@@ -62,7 +63,7 @@ pub(super) fn run(
 /// so does everything if the ledger of the new backup does not balance: an earlier one may be needed. What
 /// cannot be removed is reported.
 pub(super) fn remove_superfluous(dir: &Path, keep: &Retention, taken: &Taken, l: Language) {
-    if !taken.balances {
+    if taken.is_unbalanced {
         return;
     }
     let cannot_write = |error| {

@@ -11,10 +11,12 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use mallbox_storage_embedded::backup::{ChangedPages, DatabaseFollower, Followed, LossReason};
 
+use super::contents::now;
+use super::directory::{Basis, DirectoryMall, Form};
 use super::naming::stream_of;
 use super::plain_files::{PlainFile, plain_files};
 use super::repeated::remove_superfluous;
-use super::take::{Basis, Form, Target, now};
+use super::take::Target;
 use crate::backup::manifest::{CLAIMS, FORMAT, Header, PAGES, Point};
 use crate::backup::retention::Retention;
 use crate::backup::stream::{PointWriter, Position};
@@ -51,12 +53,19 @@ enum End {
     Lost(LossReason),
 }
 
+/// A mall in a directory, and how its backups are taken.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) mall: DirectoryMall<'a>,
+    pub(super) target: &'a Target<'a>,
+}
+
 /// Streams until the process is stopped.
-pub(super) fn run(target: &Target<'_>, to: &Path, schedule: Schedule<'_>) -> ! {
-    let l = target.l;
+pub(super) fn run(source: Source<'_>, to: &Path, schedule: Schedule<'_>) -> ! {
+    let l = source.target.l;
     let (mut waits_for, mut pause) = (None, RETRY_PAUSES[0]);
     loop {
-        if let Some(missing) = missing(target, to) {
+        if let Some(missing) = missing(source, to) {
             if waits_for.as_ref() != Some(&missing) {
                 warn(&missing);
                 waits_for = Some(missing);
@@ -66,7 +75,7 @@ pub(super) fn run(target: &Target<'_>, to: &Path, schedule: Schedule<'_>) -> ! {
         }
         waits_for = None;
         let began = Instant::now();
-        match stream(target, to, schedule) {
+        match stream(source, to, schedule) {
             Ok(End::Stopped) => {
                 thread::sleep(CHECK_INTERVAL);
                 continue;
@@ -90,8 +99,8 @@ pub(super) fn run(target: &Target<'_>, to: &Path, schedule: Schedule<'_>) -> ! {
 }
 
 /// Returns what a stream waits for.
-fn missing(target: &Target<'_>, to: &Path) -> Option<String> {
-    let (l, shown) = (target.l, to.display());
+fn missing(source: Source<'_>, to: &Path) -> Option<String> {
+    let (l, shown) = (source.target.l, to.display());
     if !to.is_dir() {
         return Some(sentence!(
             l,
@@ -99,7 +108,7 @@ fn missing(target: &Target<'_>, to: &Path) -> Option<String> {
             "{shown} is not there; the stream begins as soon as it is"
         ));
     }
-    if !is_reachable(target.dir) {
+    if !is_reachable(source.mall.dir) {
         return Some(sentence!(
             l,
             "商城没有运行；等它启动就继续",
@@ -121,9 +130,10 @@ fn reason_text(reason: LossReason, l: Language) -> String {
 }
 
 /// Takes a backup and streams what changes, again and again, until the mall stops or something is missed.
-fn stream(target: &Target<'_>, to: &Path, schedule: Schedule<'_>) -> anyhow::Result<End> {
-    let Some(follower) = DatabaseFollower::begin(target.dir)? else { return Ok(End::Stopped) };
-    let mut stream = Stream { target, follower, collected: None, part: None, ended: None };
+fn stream(source: Source<'_>, to: &Path, schedule: Schedule<'_>) -> anyhow::Result<End> {
+    let target = source.target;
+    let Some(follower) = DatabaseFollower::begin(source.mall.dir)? else { return Ok(End::Stopped) };
+    let mut stream = Stream { source, follower, collected: None, part: None, ended: None };
     let ended = loop {
         let began = Instant::now();
         match stream.begin_part(to, schedule) {
@@ -151,7 +161,7 @@ fn stream(target: &Target<'_>, to: &Path, schedule: Schedule<'_>) -> anyhow::Res
 
 /// A stream at work.
 struct Stream<'a> {
-    target: &'a Target<'a>,
+    source: Source<'a>,
     follower: DatabaseFollower,
     /// What has changed since the backup that is being taken began; `None` if none is.
     collected: Option<ChangedPages>,
@@ -177,8 +187,8 @@ struct Part {
 impl Stream<'_> {
     /// Takes a backup, while the points of the one before go on, and begins its stream.
     fn begin_part(&mut self, to: &Path, schedule: Schedule<'_>) -> anyhow::Result<Option<End>> {
-        let (target, l) = (self.target, self.target.l);
-        let shipped = plain_files(target.dir)?.into_iter().map(|file| (file.name, file.bytes)).collect();
+        let Source { mall, target } = self.source;
+        let shipped = plain_files(mall.dir)?.into_iter().map(|file| (file.name, file.bytes)).collect();
         self.collected = Some(ChangedPages::default());
         let (taken, end) = thread::scope(|scope| {
             let taking = scope.spawn(|| target.take(to, Form::Base));
@@ -192,12 +202,12 @@ impl Stream<'_> {
         if let Some(end) = end? {
             return Ok(Some(end));
         }
-        schedule.keep.inspect(|keep| remove_superfluous(to, keep, &taken, l));
+        schedule.keep.inspect(|keep| remove_superfluous(to, keep, &taken, target.l));
         let path = stream_of(&taken.file);
         let cannot_write = |error| CommandFailure::CannotWrite(path.clone()).with_cause(error);
         let position = Position::behind_backup(&taken.file).map_err(cannot_write)?;
         let writer = PointWriter::create(&path, position).map_err(cannot_write)?;
-        let (shown, dir) = (path.display(), to.display());
+        let (l, shown, dir) = (target.l, path.display(), to.display());
         print(&sentence!(
             l,
             "{shown}：从现在起每秒记录改动。恢复到某一秒：mallbox restore {dir} 目录 --at 时刻\n",
@@ -223,7 +233,7 @@ impl Stream<'_> {
                 POINT_INTERVAL.saturating_sub(took).max(took * PAUSE_FACTOR)
             };
             while began.elapsed() < took + pause && !is_over() {
-                if !is_listening(self.target.dir) {
+                if !is_listening(self.source.mall.dir) {
                     // The mall closes its database next, and would wait for the follower.
                     self.follower.release();
                     return Ok(Some(End::Stopped));
@@ -240,15 +250,16 @@ impl Stream<'_> {
     /// that is being taken.
     fn add_point(&mut self) -> anyhow::Result<Option<End>> {
         let taken = now()?;
-        let basis = match self.target.point_basis() {
+        let Source { mall, target } = self.source;
+        let basis = match mall.point_basis(target.l) {
             Ok(basis) => basis,
-            Err(_) if !is_reachable(self.target.dir) => {
+            Err(_) if !is_reachable(mall.dir) => {
                 self.follower.release();
                 return Ok(Some(End::Stopped));
             }
             Err(error) => {
                 // Nothing was read yet: the next point has what this one lacks.
-                warn(&render_error(&error, self.target.l));
+                warn(&render_error(&error, target.l));
                 thread::sleep(POINT_INTERVAL);
                 return Ok(None);
             }
@@ -263,7 +274,7 @@ impl Stream<'_> {
             collected.add(changes.clone());
         }
         if let Some(part) = &mut self.part {
-            part.add(self.target, taken, &basis, changes)?;
+            part.add(self.source, (taken, &basis), changes)?;
         }
         Ok(None)
     }
@@ -273,9 +284,8 @@ impl Part {
     /// Writes a point, unless nothing has changed.
     fn add(
         &mut self,
-        target: &Target<'_>,
-        taken: Timestamp,
-        basis: &Basis,
+        source: Source<'_>,
+        (taken, basis): (Timestamp, &Basis),
         changes: ChangedPages,
     ) -> anyhow::Result<()> {
         let changes = match self.collected.take() {
@@ -292,10 +302,10 @@ impl Part {
         let mut files = Vec::new();
         if !changes.is_empty() {
             // After the pages: whatever they name is there.
-            files = plain_files(target.dir)?;
+            files = plain_files(source.mall.dir)?;
             files.retain(|file| self.shipped.get(&file.name) != Some(&file.bytes));
         }
-        let archive = self.archive(target, (taken, basis), changes, &claims, &files)?;
+        let archive = self.archive(source.target, (taken, basis), changes, &claims, &files)?;
         let appended = self.writer.append(&archive, taken.as_millisecond());
         appended.map_err(|error| CommandFailure::CannotWrite(self.path.clone()).with_cause(error))?;
         self.shipped.extend(files.into_iter().map(|file| (file.name, file.bytes)));
@@ -370,6 +380,7 @@ impl Part {
             bytes: (content.len() + claims.len()) as u64 + of_files,
             signer: None,
             is_base: false,
+            servers: None,
             point: Some(Point { number, previous, page_bytes, database_pages }),
         };
         let mut writer = target.begin_archive(Vec::new(), header)?;

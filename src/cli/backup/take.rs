@@ -8,32 +8,29 @@ use std::path::{Path, PathBuf};
 use age::x25519::{Identity, Recipient};
 use ed25519_dalek::SigningKey;
 use jiff::Timestamp;
-use mallbox_storage_embedded::backup::{CopiedPages, copy_base, copy_database};
-use serde_json::Value;
 
+use super::contents::{Contents, now};
+use super::directory::{DirectoryMall, Form};
 use super::naming::{file_name, name_durably};
-use super::plain_files::plain_files;
-use super::room::Room;
+#[cfg(feature = "production")]
+use super::servers::ServersMall;
+use crate::backup::directory_of;
 use crate::backup::encryption::Output;
-use crate::backup::manifest::{CLAIMS, FORMAT, FORMAT_OF_BASE, Header};
+use crate::backup::manifest::{CLAIMS, Header};
 use crate::backup::reader::Credentials;
 use crate::backup::writer::BackupWriter;
-use crate::backup::{DATABASE, directory_of};
 use crate::cli::messages::{BackupMisuse, CommandFailure, UsageError};
 use crate::cli::output::{print, size_text};
 use crate::cli::progress::Progress;
 use crate::cli::restore::{Made, Source, Until, make_mall};
+use crate::cli::room::Room;
 use crate::cli::running_mall::make_dir;
-use crate::cli::{control_calls, mall_directory};
-use crate::config::PlaceConfig;
-use crate::http::control::ControlCall;
+use crate::cli::verify::CheckedLedger;
 use crate::language::{Language, sentence};
-use crate::mall::{Clock as _, SystemClock};
 
 /// The mall of a backup, and how to take it.
 pub(super) struct Target<'a> {
-    pub(super) mall: &'a PlaceConfig,
-    pub(super) dir: &'a Path,
+    pub(super) origin: Origin<'a>,
     pub(super) scratch: Option<&'a Path>,
     pub(super) protection: Protection,
     pub(super) l: Language,
@@ -82,77 +79,83 @@ impl Rooms {
 pub(super) struct Taken {
     pub(super) file: PathBuf,
     pub(super) at: Timestamp,
-    /// Whether its ledger balances.
-    pub(super) balances: bool,
+    /// Whether a trial has found that its ledger does not balance.
+    pub(super) is_unbalanced: bool,
 }
 
-/// What the mall says before the copying.
-pub(super) struct Basis {
-    pub(super) claims: Vec<Value>,
-    pub(super) incarnation: Option<String>,
+/// The mall of a backup.
+#[derive(Clone, Copy)]
+pub(super) enum Origin<'a> {
+    /// A mall in a directory.
+    Directory(DirectoryMall<'a>),
+    /// A mall in Redis and MySQL.
+    #[cfg(feature = "production")]
+    Servers(ServersMall<'a>),
 }
 
-impl Basis {
-    /// Returns the pending claims, a line each.
-    pub(super) fn claim_lines(&self) -> serde_json::Result<Vec<u8>> {
-        let mut lines = Vec::new();
-        for claim in &self.claims {
-            serde_json::to_writer(&mut lines, claim)?;
-            lines.push(b'\n');
-        }
-        Ok(lines)
-    }
-}
-
-/// Forms of a backup.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// By itself.
-    Whole,
-    /// With a database that a stream goes on from.
-    Base,
-}
-
-/// Returns the time of a backup.
-pub(super) fn now() -> Result<Timestamp, jiff::Error> {
-    Timestamp::from_millisecond(SystemClock.now().as_millis())
+/// What a trial has found.
+enum Trial {
+    /// The ledger of the restored mall.
+    Checked(CheckedLedger),
+    /// The file was read back, and its mall restored nowhere.
+    #[cfg(feature = "production")]
+    ReadBack,
 }
 
 impl Target<'_> {
     /// Writes a backup to the new file `to`, or to a file named by the time in the directory `to`.
     pub(super) fn take(&self, to: &Path, form: Form) -> anyhow::Result<Taken> {
         let l = self.l;
-        let mut taken = now()?;
+        let asked = now()?;
         let is_encrypted = self.protection.is_encrypted();
-        let file = if to.is_dir() { to.join(file_name(taken, is_encrypted)) } else { to.to_owned() };
+        let file = if to.is_dir() { to.join(file_name(asked, is_encrypted)) } else { to.to_owned() };
         let rooms = self.rooms_for(&file)?;
-        let mut basis = self.basis()?;
-        if form == Form::Base {
-            // The check of all pages took its time: a restore to an instant is to have little from after it.
-            (taken, basis) = (now()?, self.point_basis()?);
-        }
+        let mut progress = Progress::new(0);
+        let contents = match self.origin {
+            Origin::Directory(mall) => mall.contents((form, rooms.scratch()), &mut progress, l)?,
+            #[cfg(feature = "production")]
+            Origin::Servers(mall) => mall.contents(rooms.scratch(), &mut progress, l)?,
+        };
+        let (at, claims) = (contents.header.taken.parse()?, contents.header.claims);
         let written = rooms.beside.path().join("backup");
-        let (bytes, mut progress) = self.write(&written, rooms.scratch(), (taken, form), &basis)?;
-        let checked = self.try_out(&written, None, rooms.scratch(), &mut progress)?.checked;
+        let bytes = self.write(&written, contents, &mut progress)?;
+        let trial = self.trial(&written, rooms.scratch(), &mut progress)?;
         progress.end();
         let cannot_name = |error: io::Error| CommandFailure::CannotWrite(file.clone()).with_cause(error);
         name_durably(&written, &file).map_err(cannot_name)?;
-        let (path, size, claims) = (file.display(), size_text(bytes), basis.claims.len());
+        let is_unbalanced = self.report(&file, (bytes, claims), &trial);
+        Ok(Taken { file, at, is_unbalanced })
+    }
+
+    /// Reports a backup and its trial. Returns whether the trial has found that the ledger does not balance.
+    fn report(&self, file: &Path, (bytes, claims): (u64, u64), trial: &Trial) -> bool {
+        let (l, path, size) = (self.l, file.display(), size_text(bytes));
+        let restore = self.restore_command(file);
+        let checked = match trial {
+            Trial::Checked(checked) => checked,
+            #[cfg(feature = "production")]
+            Trial::ReadBack => {
+                print(&sentence!(
+                    l,
+                    "{path}：{size}，其中有{claims}条待处理的抢购；已读回核对，但没有试着恢复（加上--trial-redis和--trial-mysql才会）\n\
+                     恢复：{restore}\n",
+                    "{path}: {size}, with {claims} pending claims; read back, and not restored as a trial: that needs \
+                     --trial-redis and --trial-mysql\n\
+                     to restore it: {restore}\n"
+                ));
+                return false;
+            }
+        };
         print(&sentence!(
             l,
             "{path}：{size}，其中有{claims}条待处理的抢购；已解开并试开\n",
             "{path}: {size}, with {claims} pending claims; unpacked and opened as a trial\n"
         ));
         if checked.balances {
-            let key = match l {
-                Language::Zh if is_encrypted => " --key 私钥文件",
-                Language::En if is_encrypted => " --key FILE",
-                _ => "",
-            };
             print(&sentence!(
                 l,
-                "账目相符。恢复：mallbox restore {path} 目录{key}\n",
-                "the ledger balances. To restore it: mallbox restore {path} DIR{key}\n"
+                "账目相符。恢复：{restore}\n",
+                "the ledger balances. To restore it: {restore}\n"
             ));
         } else {
             print(&checked.text);
@@ -163,7 +166,36 @@ impl Target<'_> {
                  run mallbox verify\n"
             ));
         }
-        Ok(Taken { file, at: taken, balances: checked.balances })
+        !checked.balances
+    }
+
+    fn restore_command(&self, file: &Path) -> String {
+        let l = self.l;
+        let place = match self.origin {
+            Origin::Directory(_) => sentence!(l, "目录", "DIR"),
+            #[cfg(feature = "production")]
+            Origin::Servers(_) => "--redis URL --mysql URL".to_owned(),
+        };
+        let key = match l {
+            _ if !self.protection.is_encrypted() => "",
+            Language::Zh => " --key 私钥文件",
+            Language::En => " --key FILE",
+        };
+        format!("mallbox restore {} {place}{key}", file.display())
+    }
+
+    /// Tries out a backup that was written.
+    fn trial(&self, backup: &Path, scratch: &Path, progress: &mut Progress) -> anyhow::Result<Trial> {
+        match self.origin {
+            Origin::Directory(_) => {
+                Ok(Trial::Checked(self.try_out(backup, None, scratch, progress)?.checked))
+            }
+            #[cfg(feature = "production")]
+            Origin::Servers(mall) => {
+                let checked = mall.try_out(backup, &self.protection.trial, scratch, progress, self.l)?;
+                Ok(checked.map_or(Trial::ReadBack, Trial::Checked))
+            }
+        }
     }
 
     /// Makes the private directories that the backup is made in: one beside the new file, on the same file
@@ -178,9 +210,13 @@ impl Target<'_> {
             return Err(misuse(BackupMisuse::Exists(file.to_owned())));
         }
         let scratch = self.scratch_beside(parent);
-        for dir in [parent, &scratch] {
-            let inside =
-                fs::canonicalize(dir).and_then(|dir| Ok(dir.starts_with(fs::canonicalize(self.dir)?)));
+        let own = match self.origin {
+            Origin::Directory(mall) => Some(mall.dir),
+            #[cfg(feature = "production")]
+            Origin::Servers(_) => None,
+        };
+        for (dir, own) in [parent, &scratch].into_iter().zip(own.into_iter().cycle()) {
+            let inside = fs::canonicalize(dir).and_then(|dir| Ok(dir.starts_with(fs::canonicalize(own)?)));
             if inside.map_err(|error| CommandFailure::CannotRead(dir.to_owned()).with_cause(error))? {
                 return Err(misuse(BackupMisuse::InsideMall(dir.to_owned())));
             }
@@ -190,75 +226,18 @@ impl Target<'_> {
         Ok(Rooms { beside, scratch })
     }
 
-    /// Asks the mall, running or not, for its pending claims. Everything else that was acknowledged is in the
-    /// database by then.
-    fn basis(&self) -> anyhow::Result<Basis> {
-        Self::basis_in(control_calls::request(self.mall, "GET", "/control/backup", self.l)?)
-    }
-
-    /// Asks the running mall for its pending claims, for a point of a stream.
-    pub(super) fn point_basis(&self) -> anyhow::Result<Basis> {
-        let call = ControlCall { method: "GET", path: "/control/backup/point", body: "" };
-        Self::basis_in(control_calls::request_to_running(self.mall, call, self.l)?)
-    }
-
-    fn basis_in(mut answer: Value) -> anyhow::Result<Basis> {
-        match answer["damagedPages"].as_u64() {
-            Some(0) => {}
-            Some(pages) => return Err(CommandFailure::DamagedPages(pages).into()),
-            None => return Err(CommandFailure::NoBackupBasis.into()),
-        }
-        let Value::Array(claims) = answer["claims"].take() else {
-            return Err(CommandFailure::NoBackupBasis.into());
-        };
-        let incarnation = answer["incarnation"].as_str().map(str::to_owned);
-        Ok(Basis { claims, incarnation })
-    }
-
-    fn write(
-        &self,
-        to: &Path,
-        scratch: &Path,
-        (taken, form): (Timestamp, Form),
-        basis: &Basis,
-    ) -> anyhow::Result<(u64, Progress)> {
+    /// Writes the archive. Copies made for it are removed one after the other. Returns its size.
+    fn write(&self, to: &Path, contents: Contents, progress: &mut Progress) -> anyhow::Result<u64> {
         let l = self.l;
-        let copy = scratch.join("copy");
-        let mut progress = Progress::new(0);
-        let show = |pages: CopiedPages| {
-            const PAGE: u64 = 4_096;
-            progress.set_bytes(3 * pages.all * PAGE);
-            let (done, all) = ((pages.done * PAGE) >> 20, (pages.all * PAGE) >> 20);
-            let line =
-                || sentence!(l, "备份：已复制{done} / {all} MiB", "backup: {done} of {all} MiB copied");
-            progress.show(pages.done * PAGE, || sentence!(l, "复制", "copying"), line);
-        };
-        match form {
-            Form::Whole => copy_database(self.dir, &copy, show)?,
-            Form::Base => copy_base(self.dir, &copy, show)?,
-        }
         let cannot_write = |error: io::Error| CommandFailure::CannotWrite(to.to_owned()).with_cause(error);
-        let database = fs::metadata(&copy).map_err(cannot_write)?.len();
-        let claims = basis.claim_lines()?;
-        let files = plain_files(self.dir)?;
-        let bytes = database + claims.len() as u64 + files.iter().map(|file| file.bytes).sum::<u64>();
-        let header = Header {
-            format: if form == Form::Base { FORMAT_OF_BASE } else { FORMAT },
-            program: env!("CARGO_PKG_VERSION").to_owned(),
-            taken: taken.to_string(),
-            incarnation: basis.incarnation.clone(),
-            is_demo: mall_directory::is_demo(self.dir),
-            claims: basis.claims.len() as u64,
-            bytes,
-            signer: None,
-            is_base: form == Form::Base,
-            point: None,
-        };
-        progress.set_bytes(database + 2 * bytes);
-        let mut done = database;
+        let bytes = contents.bytes();
+        let copied: u64 = contents.copies.iter().map(|copy| copy.bytes).sum();
+        let header = Header { bytes, ..contents.header };
+        progress.set_bytes(copied + 2 * bytes);
+        let mut done = copied;
         let mut show = |read: u64| {
             done += read;
-            let (done_mib, all) = ((done - database) >> 20, bytes >> 20);
+            let (done_mib, all) = ((done - copied) >> 20, bytes >> 20);
             let line = || {
                 sentence!(l, "备份：已写入{done_mib} / {all} MiB", "backup: {done_mib} of {all} MiB written")
             };
@@ -266,11 +245,13 @@ impl Target<'_> {
         };
         let out = BufWriter::new(File::create(to).map_err(cannot_write)?);
         let mut writer = self.begin_archive(out, header).map_err(cannot_write)?;
-        let file = File::open(&copy).map_err(cannot_write)?;
-        writer.add_file(DATABASE, (file, database), &mut show).map_err(cannot_write)?;
-        fs::remove_file(&copy).map_err(cannot_write)?;
-        writer.add_bytes(CLAIMS, &claims).map_err(cannot_write)?;
-        for file in &files {
+        for copy in contents.copies {
+            let file = File::open(&copy.path).map_err(cannot_write)?;
+            writer.add_file(&copy.name, (file, copy.bytes), &mut show).map_err(cannot_write)?;
+            fs::remove_file(&copy.path).map_err(cannot_write)?;
+        }
+        writer.add_bytes(CLAIMS, &contents.claims).map_err(cannot_write)?;
+        for file in &contents.files {
             if let Some(open) = file.open()? {
                 writer.add_file(&file.name, (open, file.bytes), &mut show).map_err(cannot_write)?;
             }
@@ -279,7 +260,7 @@ impl Target<'_> {
         out.flush().map_err(cannot_write)?;
         let out = out.into_inner().map_err(|error| cannot_write(error.into_error()))?;
         out.sync_all().map_err(cannot_write)?;
-        Ok((out.metadata().map_err(cannot_write)?.len(), progress))
+        Ok(out.metadata().map_err(cannot_write)?.len())
     }
 
     /// Begins an archive with the keys of the command.

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use mallbox_storage_production::ProductionOptions;
 
 use crate::cli::messages::{BenchMisuse, UsageError};
-use crate::config::{LocationError, PlaceConfig, ServerUrl};
+use crate::config::{LocationError, PlaceConfig, ServerUrl, ServersConfig};
 use crate::place::Place;
 
 /// Storage of a benched mall.
@@ -23,7 +23,7 @@ pub(super) fn servers(
     redis: Option<ServerUrl>,
     mysql: Option<ServerUrl>,
 ) -> Result<ProductionOptions, UsageError> {
-    match (PlaceConfig { data: None, redis, mysql, redis_prefix: None }).place() {
+    match (PlaceConfig { data: None, servers: ServersConfig { redis, mysql, redis_prefix: None } }).place() {
         Ok(Place::Production(options)) => Ok(options),
         Ok(Place::Embedded(_)) | Err(LocationError::Missing) => {
             Err(UsageError::Bench(BenchMisuse::NoServers))

@@ -59,6 +59,11 @@ fn schema(state: SchemaState, l: Language) -> Result<String, String> {
             "里面是其他程序的表；请为商城另选一个数据库",
             "contains tables of another program; use a separate database for mallbox"
         )),
+        SchemaState::Restoring => Err(sentence!(
+            l,
+            "恢复没有完成；请重新运行mallbox restore，或删除这个数据库",
+            "a restore into it has not finished; repeat mallbox restore, or drop the database"
+        )),
         SchemaState::At { step, latest } if step > latest => Err(sentence!(
             l,
             "结构版本{step}，由更新的mallbox写成；这个版本只支持到{latest}，请使用更新的版本",

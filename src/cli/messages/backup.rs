@@ -18,6 +18,13 @@ pub(in crate::cli) enum BackupMisuse {
     KeepInFile(PathBuf),
     /// A stream would be written to a place that is no directory.
     StreamInFile(PathBuf),
+    /// A stream of a mall on servers.
+    #[cfg_attr(not(feature = "production"), expect(dead_code, reason = "only servers have none"))]
+    StreamOfServers,
+    /// Neither a directory nor servers to restore into.
+    NoPlace,
+    /// A stream to restore into servers.
+    InstantOfServers,
     /// No backup in this directory; from an instant before, if one is given.
     NoBackup(PathBuf, Option<String>),
     /// The backup is later than the instant to restore; its time.
@@ -67,6 +74,22 @@ impl BackupMisuse {
                     "--stream takes a directory of backups, and {file} is none"
                 )
             }
+            Self::StreamOfServers => sentence!(
+                l,
+                "--stream仅用于目录里的商城；MySQL里的商城请用binlog恢复到某一时刻",
+                "--stream is for malls in a directory; to restore a mall on servers to an instant, use the binary log of \
+                 MySQL"
+            ),
+            Self::NoPlace => sentence!(
+                l,
+                "请指明恢复到哪里：目录，或同时给出--redis URL和--mysql URL",
+                "nowhere to restore to; pass a directory, or --redis URL and --mysql URL"
+            ),
+            Self::InstantOfServers => sentence!(
+                l,
+                "--at仅用于目录里的商城：Redis和MySQL中的商城没有流",
+                "--at is for malls in a directory: malls on servers have no stream"
+            ),
             Self::NoBackup(dir, None) => {
                 let dir = dir.display();
                 sentence!(l, "{dir}里没有备份", "there is no backup in {dir}")

@@ -61,6 +61,12 @@ pub(super) fn of_backup(fault: &BackupFault, l: Language) -> String {
         (Language::Zh, BackupFault::Newer(format)) => {
             format!("备份的格式是{format}，比这个版本认识的新；请使用更新的mallbox")
         }
+        (Language::Zh, BackupFault::OfServers) => {
+            "这是Redis和MySQL中商城的备份；请用--redis URL和--mysql URL代替目录".to_owned()
+        }
+        (Language::Zh, BackupFault::OfDirectory) => {
+            "这是目录中商城的备份；请用目录代替--redis和--mysql".to_owned()
+        }
         (Language::Zh, BackupFault::Encrypted) => "备份已加密；请用--key 文件给出私钥".to_owned(),
         (Language::Zh, BackupFault::OtherKey) => "备份是为另一把密钥加密的".to_owned(),
         (Language::Zh, BackupFault::Unsigned) => "备份没有签名".to_owned(),

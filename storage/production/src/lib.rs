@@ -3,6 +3,7 @@
 //! Any number of processes share both servers. The memory of a process never holds the authoritative copy of
 //! anything.
 
+pub mod backup;
 mod breaker;
 mod bundles;
 mod epochs;
@@ -14,7 +15,7 @@ mod random;
 pub mod redis;
 mod sign_rows;
 mod spans;
-mod trial;
+mod temporary_mall;
 mod upkeep;
 
 use std::fmt;
@@ -27,7 +28,7 @@ pub use epochs::{EpochRows, EpochScope, ServerEpoch};
 pub use holders::{Holder, Holders};
 pub use inspection::{ClockReading, ConnectFailure, Inspection, Now, Support, inspect};
 pub use sign_rows::{BITMAP_USERS_MAX, SignRows};
-pub use trial::{BenchMall, Occupancy, ServerStats};
+pub use temporary_mall::{Occupancy, ServerStats, TemporaryMall};
 
 use self::redis::{DatabaseForRedis, RedisOptions};
 

@@ -8,6 +8,8 @@
 //! Written for this crate instead of using refinery: refinery takes no lock (of two concurrent runs one
 //! fails), and cannot handle half-done steps.
 
+use std::collections::BTreeSet;
+
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 
@@ -110,7 +112,14 @@ const STEPS: &[(&str, &str)] = steps![
 ];
 
 /// The newest step known to this program.
-const LATEST_STEP: u64 = STEPS.len() as u64;
+pub(super) const LATEST_STEP: u64 = STEPS.len() as u64;
+/// Table that lists the steps applied.
+pub(super) const SCHEMA_TABLE: &str = "mallbox_schema";
+/// Table that marks a database into which a mall is being restored.
+pub(super) const RESTORE_MARK: &str = "mallbox_restoring";
+/// Why a database with the mark cannot be used.
+pub(super) const RESTORE_CUT_SHORT: &str =
+    "a restore into it has not finished; repeat mallbox restore, or drop the database";
 /// Longest wait for the migrations of another process, in seconds.
 const LOCK_TIMEOUT_S: u32 = 60;
 /// A column, a key, a table or a trigger exists already, or is dropped already: the step was done but not
@@ -127,6 +136,8 @@ pub enum SchemaState {
     Empty,
     /// Tables, and none of them by mallbox.
     Foreign,
+    /// A restore into it is running, or was cut short.
+    Restoring,
     /// The database of a mall.
     At {
         /// The last step applied.
@@ -172,55 +183,74 @@ pub(super) async fn apply(conn: &mut Conn) -> Result<(), MigrationError> {
 }
 
 async fn apply_locked(conn: &mut Conn) -> Result<(), MigrationError> {
-    let has = match state(conn).await? {
-        SchemaState::Empty => 0,
+    match state(conn).await? {
         SchemaState::Foreign => {
             return Err(MigrationError::Because(
                 "it contains tables of another program; use a separate database for mallbox".into(),
             ));
         }
+        SchemaState::Restoring => return Err(MigrationError::Because(RESTORE_CUT_SHORT.into())),
         SchemaState::At { step, latest } if step > latest => {
             return Err(MigrationError::Because(format!(
                 "it was written by a newer mallbox (schema {step}; this version supports up to {latest}); use that \
                  version"
             )));
         }
-        SchemaState::At { step, .. } => step,
-    };
+        SchemaState::Empty | SchemaState::At { .. } => {}
+    }
+    Ok(apply_steps(conn, LATEST_STEP).await?)
+}
+
+/// Applies the steps up to number `last` that the database lacks.
+pub(super) async fn apply_steps(conn: &mut Conn, last: u64) -> Result<(), MysqlError> {
     conn.query_drop(
         "CREATE TABLE IF NOT EXISTS mallbox_schema (number BIGINT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) NOT NULL)
          ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin",
     )
-    .await
-    .map_err(MysqlError::from)?;
-    for (number, (name, sql)) in (1..).zip(STEPS) {
+    .await?;
+    let has = applied(conn).await?;
+    for (number, (name, sql)) in (1..=last).zip(STEPS) {
         if number > has {
             step(conn, sql).await?;
-            conn.exec_drop("INSERT INTO mallbox_schema (number, name) VALUES (?, ?)", (number, name))
-                .await
-                .map_err(MysqlError::from)?;
+            conn.exec_drop("INSERT INTO mallbox_schema (number, name) VALUES (?, ?)", (number, name)).await?;
         }
     }
     Ok(())
 }
 
-/// Returns the state of the schema. Changes nothing.
-pub(super) async fn state(conn: &mut Conn) -> Result<SchemaState, MysqlError> {
-    let step = match tables(conn).await? {
-        (0, _) => return Ok(SchemaState::Empty),
-        (_, 0) => return Ok(SchemaState::Foreign),
-        _ => {
-            first(conn, "SELECT MAX(number) FROM mallbox_schema", (), |row| row.next::<Option<u64>>()).await?
-        }
-    };
-    Ok(SchemaState::At { step: step.flatten().unwrap_or(0), latest: LATEST_STEP })
+/// Returns the number of the last step applied.
+async fn applied(conn: &mut Conn) -> Result<u64, MysqlError> {
+    let sql = "SELECT MAX(number) FROM mallbox_schema";
+    Ok(first(conn, sql, (), |row| row.next::<Option<u64>>()).await?.flatten().unwrap_or(0))
 }
 
-/// Counts all tables of the database, and the tables among them that list the steps.
-async fn tables(conn: &mut Conn) -> Result<(i64, i64), MysqlError> {
-    let sql = "SELECT COUNT(*), COUNT(CASE WHEN table_name = 'mallbox_schema' THEN 1 END)
+/// Returns the names of all tables that the steps create.
+pub(super) fn tables_of_mall() -> BTreeSet<&'static str> {
+    let name = |(_, sql): &(&str, &'static str)| {
+        let (_, rest) = sql.split_once("CREATE TABLE IF NOT EXISTS ")?;
+        rest.split_whitespace().next()
+    };
+    STEPS.iter().filter_map(name).collect()
+}
+
+/// Returns the state of the schema. Changes nothing.
+pub(super) async fn state(conn: &mut Conn) -> Result<SchemaState, MysqlError> {
+    match tables(conn).await? {
+        (0, _, _) => Ok(SchemaState::Empty),
+        (_, _, 1..) => Ok(SchemaState::Restoring),
+        (_, 0, _) => Ok(SchemaState::Foreign),
+        _ => Ok(SchemaState::At { step: applied(conn).await?, latest: LATEST_STEP }),
+    }
+}
+
+/// Counts all tables of the database, the one among them that lists the steps, and the mark of a restore.
+async fn tables(conn: &mut Conn) -> Result<(i64, i64, i64), MysqlError> {
+    let sql = "SELECT COUNT(*), COUNT(CASE WHEN table_name = ? THEN 1 END),
+                      COUNT(CASE WHEN table_name = ? THEN 1 END)
                FROM information_schema.tables WHERE table_schema = DATABASE()";
-    let counted = first(conn, sql, (), |row| Ok((row.next()?, row.next()?))).await?;
+    let counted =
+        first(conn, sql, (SCHEMA_TABLE, RESTORE_MARK), |row| Ok((row.next()?, row.next()?, row.next()?)))
+            .await?;
     Ok(counted.unwrap_or_default())
 }
 
@@ -241,6 +271,14 @@ async fn step(conn: &mut Conn, sql: &str) -> Result<(), MysqlError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tables_of_a_mall_are_known() {
+        let tables = tables_of_mall();
+        assert!(tables.len() > 50 && tables.contains("users") && tables.contains("orders"), "{tables:?}");
+        let created = STEPS.iter().filter(|(_, sql)| sql.contains("CREATE TABLE")).count();
+        assert_eq!(tables.len(), created);
+    }
 
     #[test]
     fn steps_are_numbered_without_a_gap_and_hold_one_statement_each() {

@@ -113,6 +113,14 @@ impl Keys {
         Ok(Self { prefix: prefix.into() })
     }
 
+    /// Returns a key from its name without the prefix, which may begin with a brace.
+    pub(super) fn with_prefix(&self, name: &str) -> String {
+        match name.strip_prefix('{') {
+            Some(rest) => format!("{{{}:{rest}", self.prefix),
+            None => format!("{}:{name}", self.prefix),
+        }
+    }
+
     fn within(&self, partition: u64, name: &str) -> String {
         format!("{{{}:{partition:02}}}:{name}", self.prefix)
     }

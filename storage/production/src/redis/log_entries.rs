@@ -112,6 +112,15 @@ pub(super) async fn read_log(
     }
 }
 
+/// Reads all claims of the logs.
+pub(super) async fn pending(link: &Link, logs: &[LogKeys]) -> Result<Vec<Claim>, StoreError> {
+    let mut pending = Vec::new();
+    for log in logs {
+        read_log(link, "order_log.pending", log, |claims| pending.extend(claims)).await?;
+    }
+    Ok(pending)
+}
+
 /// Parses the reply of the take script: the number of waiting claims, and the claims with their failed
 /// attempts.
 pub(super) fn handed_out(

@@ -35,6 +35,7 @@ mod removal;
 mod restored_server;
 mod resync;
 mod sales;
+mod scan;
 mod script;
 mod sentinels;
 mod session_cache;
@@ -47,19 +48,22 @@ mod sign_ins;
 mod stats;
 mod taken_claims;
 mod trust;
+mod visit_copies;
 mod visitors;
 mod waiting_rooms;
 mod wake_ups;
 mod worker_reaper;
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::backend::FanOutFeeds;
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
-    Cache, CircuitHealth, Codes, Deadlines, EventStreams, Feeds, GeoIndex, Locks, OpenError, OrderLog,
-    Orders, RateLimits, Sales, Sessions, Shops, SignIns, StoreError, Visitors, WaitingRooms,
+    Cache, CircuitHealth, Claim, Codes, Deadlines, EventStreams, Feeds, GeoIndex, Locks, OpenError, OrderLog,
+    Orders, PARTITIONS, RateLimits, Sales, Sessions, Shops, SignIns, StoreError, Timestamp, Visitors,
+    WaitingRooms,
 };
 
 pub(super) use self::address::Address;
@@ -71,6 +75,7 @@ use self::link::Link;
 pub use self::sign_ins::SIGNS_KEPT;
 pub use self::stats::RedisStats;
 use super::{EpochRows, Holders, SignRows};
+use crate::backup::CopyError;
 
 /// Address and settings of Redis.
 #[derive(Clone)]
@@ -193,6 +198,39 @@ impl RedisUpkeep {
     /// Connects to a Redis without changing anything there.
     pub(super) async fn to(url: &str) -> Result<Self, OpenError> {
         Ok(Self { link: Link::open(address::Address::parse(url)?).await?, epochs: None })
+    }
+
+    /// Copies visits and salts to `out`, a line each.
+    pub(super) async fn copy_visits(
+        &self,
+        prefix: &str,
+        now: Timestamp,
+        out: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<(), CopyError> {
+        visit_copies::copy(&self.link, prefix, now, out).await
+    }
+
+    /// Writes copied visits and salts.
+    pub(super) async fn put_visits(
+        &self,
+        prefix: &str,
+        lines: impl io::BufRead,
+        now: Timestamp,
+    ) -> Result<(), CopyError> {
+        let keys = Keys::new(prefix).map_err(CopyError::Open)?;
+        visit_copies::put(&self.link, &keys, lines, now).await
+    }
+
+    /// Returns a key of the mall with this prefix, other than those of visits, if there is one.
+    pub(super) async fn other_key(&self, prefix: &str) -> Result<Option<String>, StoreError> {
+        visit_copies::other_key(&self.link, prefix).await
+    }
+
+    /// Returns all pending claims of the mall with this prefix.
+    pub(super) async fn pending(&self, prefix: &str) -> Result<Vec<Claim>, CopyError> {
+        let keys = Keys::new(prefix).map_err(CopyError::Open)?;
+        let logs: Vec<_> = (0..PARTITIONS).map(|partition| keys.log(partition)).collect();
+        Ok(log_entries::pending(&self.link, &logs).await?)
     }
 
     /// Deregisters this instance: it takes no more claims, and has none in hand.

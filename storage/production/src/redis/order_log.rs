@@ -30,8 +30,8 @@ use super::epochs::{CachedEpochs, RequiredEpoch, ServerEpochs};
 use super::keys::{Keys, LogKeys, partition_of, partition_of_order};
 use super::link::Idempotence;
 use super::log_entries::{
-    CLAIMS_AT_ONCE, GROUP, RETURNED_CLAIMS, by_user, from_by_order, from_by_user, handed_out, place_text,
-    read_log,
+    CLAIMS_AT_ONCE, GROUP, RETURNED_CLAIMS, by_user, from_by_order, from_by_user, handed_out, pending,
+    place_text, read_log,
 };
 use super::script::{Call, DONE, FIND_PENDING, LOG_STATE, PENDING_OF_USER, PUT_BACK, RECLAIM, TAKE};
 use super::taken_claims::{TakeGuard, TakenClaims};
@@ -469,11 +469,7 @@ impl OrderLog for RedisOrderLog {
     }
 
     async fn pending(&self) -> Result<Vec<Claim>, StoreError> {
-        let mut pending = Vec::new();
-        for log in &self.logs {
-            read_log(&self.epochs.link, "order_log.pending", log, |claims| pending.extend(claims)).await?;
-        }
-        Ok(pending)
+        pending(&self.epochs.link, &self.logs).await
     }
 
     async fn state(&self) -> LogState {

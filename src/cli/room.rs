@@ -1,4 +1,4 @@
-//! Private directories that a backup works in.
+//! Private directories that a backup or a restore works in.
 
 use std::fs::{self, File};
 use std::io;
@@ -39,10 +39,10 @@ pub(super) fn remove_rooms_on_stop(is_endless: bool) -> io::Result<()> {
     std::thread::Builder::new().name("stop".to_owned()).spawn(wait).map(drop)
 }
 
-/// A private directory that a backup works in, removed when the value is dropped.
+/// A private directory that a backup or a restore works in, removed when the value is dropped.
 pub(super) struct Room {
     dir: TempDir,
-    /// Locked while the backup is at work: what is not locked was left by a killed one.
+    /// Locked while the command is at work: what is not locked was left by a killed one.
     _lock: File,
 }
 

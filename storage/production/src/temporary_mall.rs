@@ -6,12 +6,12 @@ use super::ProductionOptions;
 use super::mysql::{self, MysqlMetrics};
 use super::redis::{RedisStats, RedisUpkeep};
 
-/// A temporary mall for benchmarks, on servers shared with other malls. Has a unique key prefix and a unique
-/// database, and removes both.
+/// A temporary mall on servers shared with other malls, for a benchmark or the trial of a backup. Has a unique
+/// key prefix and a unique database, and removes both.
 ///
 /// The mall's scripts, some 30 KiB, stay in Redis' script cache until Redis restarts.
 #[derive(Debug)]
-pub struct BenchMall {
+pub struct TemporaryMall {
     options: ProductionOptions,
     database: String,
     redis: RedisUpkeep,
@@ -43,23 +43,23 @@ impl std::ops::Sub for ServerStats {
     }
 }
 
-impl BenchMall {
+impl TemporaryMall {
     /// Chooses names for a temporary mall on the servers of `options`; writes nothing. The prefix and the
-    /// database named in `options` stay untouched. Connections live on the runtime of the caller.
+    /// database named in `options` stay untouched. The names contain `purpose`, a short word. Connections live on the runtime of the caller.
     ///
     /// # Errors
     /// - [`OpenError::BadUrl`]: a URL is invalid.
     /// - [`OpenError::Io`]: a root certificate cannot be read.
     /// - [`OpenError::Unreachable`]: Redis does not reply.
-    pub async fn beside(options: &ProductionOptions) -> Result<Self, OpenError> {
+    pub async fn beside(options: &ProductionOptions, purpose: &str) -> Result<Self, OpenError> {
         let name = crate::random::random();
-        let database = format!("mallbox_bench_{name:016x}");
+        let database = format!("mallbox_{purpose}_{name:016x}");
         let mut own = ProductionOptions {
             redis: options.redis.clone(),
             mysql: mysql::with_database(&options.mysql, &database)?,
             connection_wait: options.connection_wait,
         };
-        own.redis.prefix = format!("bench-{name:016x}");
+        own.redis.prefix = format!("{purpose}-{name:016x}");
         Ok(Self { redis: RedisUpkeep::to(&own.redis.url).await?, options: own, database })
     }
 
@@ -120,7 +120,7 @@ mod tests {
     async fn it_says_which_url_is_bad() {
         for (redis, mysql) in [("nonsense", "mysql://host/mall"), ("redis://127.0.0.1:1", "nonsense")] {
             let options = ProductionOptions::new(redis, mysql);
-            let refused = BenchMall::beside(&options).await.unwrap_err();
+            let refused = TemporaryMall::beside(&options, "bench").await.unwrap_err();
             assert!(matches!(refused, OpenError::BadUrl { .. }), "{refused}");
         }
     }
@@ -156,7 +156,7 @@ mod tests {
         let real = ProductionOptions::new(url, mariadb.url("mall"));
         fill(&real).await;
         let before = all_there_is(nodes, &mariadb.url("mall")).await;
-        let trial = BenchMall::beside(&real).await.unwrap();
+        let trial = TemporaryMall::beside(&real, "bench").await.unwrap();
         let held = trial.occupancy(&real.mysql).await.unwrap();
         assert!(held.keys >= 50 && held.tables > 20, "{held:?}");
         assert_eq!(trial.occupancy(&mariadb.url("other")).await.unwrap().tables, 0);

@@ -1,0 +1,148 @@
+//! `mallbox restore FILE --redis URL --mysql URL`: makes a mall on servers of a backup.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::Path;
+
+use mallbox_storage_production::ProductionOptions;
+use mallbox_storage_production::backup::{CopyError, ServersRestore};
+
+use super::{Source, forgotten, hint_at_signer, hint_at_users, settings_of_restored};
+use crate::backup::TABLES;
+use crate::backup::fault::BackupFault;
+use crate::backup::manifest::VISITS;
+use crate::backup::reader::{Kind, Unpacked, unpack};
+use crate::cli::messages::CommandFailure;
+use crate::cli::output::print;
+use crate::cli::progress::Progress;
+use crate::cli::room::{Room, remove_rooms_on_stop};
+use crate::cli::running_mall::block_on;
+use crate::cli::verify::check_place;
+use crate::config::{PlaceConfig, ServerUrl, ServersConfig};
+use crate::language::{Language, sentence};
+use crate::mall::{Clock as _, SystemClock};
+
+/// Restores a backup into a new or empty database. It is unpacked below `scratch` first. Returns whether the
+/// books balance.
+pub(super) fn run(
+    from: Source<'_>,
+    options: &ProductionOptions,
+    (scratch, keep_keys): (&Path, bool),
+    l: Language,
+) -> anyhow::Result<bool> {
+    let length = fs::metadata(from.file);
+    let length =
+        length.map_err(|error| CommandFailure::CannotRead(from.file.to_owned()).with_cause(error))?.len();
+    remove_rooms_on_stop(false).map_err(|error| CommandFailure::NoThreads.with_cause(error))?;
+    let room = Room::make(scratch)?;
+    let mut progress = Progress::new(length);
+    let show = |read: u64| {
+        let mib = read >> 20;
+        let line = || sentence!(l, "恢复：已读{mib} MiB", "restore: {mib} MiB read");
+        progress.show(read, || sentence!(l, "解开", "unpacking"), line);
+    };
+    let unpacked = unpack(from.file, Kind::Servers, room.path(), from.credentials, show);
+    let not_restored =
+        |error: anyhow::Error| CommandFailure::NotRestored(from.file.to_owned()).with_cause(error);
+    let unpacked = unpacked.map_err(|fault| not_restored(fault.into()))?;
+    let filled = block_on(fill(options, (room.path(), &unpacked), keep_keys, &mut progress, l));
+    progress.end();
+    filled.map_err(not_restored)?;
+    drop(room);
+    let Unpacked { header, claims } = unpacked;
+    hint_at_signer(&header, from.credentials, l);
+    let (when, claims) = (&header.taken, claims.len());
+    print(&sentence!(
+        l,
+        "已恢复到{when}的状态；{claims}条当时待处理的抢购已成为订单或死信\n",
+        "restored to the state of {when}; {claims} claims that were pending are orders or dead letters now\n"
+    ));
+    hint_at_users(keep_keys, l);
+    let checked = check_place(&place_of(options), l)?;
+    if checked.balances {
+        print(&sentence!(
+            l,
+            "账目相符。用同样的--redis、--mysql启动：mallbox serve\n",
+            "the ledger balances. To start the mall, with the same --redis and --mysql: mallbox serve\n"
+        ));
+    } else {
+        print(&checked.text);
+    }
+    Ok(checked.balances)
+}
+
+/// Returns the flags that name a mall on servers.
+pub(in crate::cli) fn place_of(options: &ProductionOptions) -> PlaceConfig {
+    let url = |url: &str| Some(ServerUrl::from(url));
+    let servers = ServersConfig {
+        redis: url(&options.redis.url),
+        mysql: url(&options.mysql),
+        redis_prefix: Some(options.redis.prefix.clone()),
+    };
+    PlaceConfig { data: None, servers }
+}
+
+/// Fills an empty database, and a prefix that nobody uses, from an unpacked backup.
+pub(in crate::cli) async fn fill(
+    options: &ProductionOptions,
+    (dir, unpacked): (&Path, &Unpacked),
+    keep_keys: bool,
+    progress: &mut Progress,
+    l: Language,
+) -> anyhow::Result<()> {
+    let Unpacked { header, claims } = unpacked;
+    let schema = header.servers.ok_or(BackupFault::OfDirectory)?.schema;
+    let mut restore = ServersRestore::begin(options, schema).await.map_err(|error| explained(error, dir))?;
+    let tables = dir.join(TABLES);
+    let cannot_read = |error: io::Error| CommandFailure::CannotRead(tables.clone()).with_cause(error);
+    let mut files =
+        fs::read_dir(&tables).map_err(cannot_read)?.collect::<io::Result<Vec<_>>>().map_err(cannot_read)?;
+    files.sort_by_key(fs::DirEntry::file_name);
+    let all: u64 = files.iter().map(|file| file.metadata().map_or(0, |file| file.len())).sum();
+    progress.set_bytes(all);
+    let mut done = 0;
+    for file in files {
+        let (path, name) = (file.path(), file.file_name());
+        let name = name.to_string_lossy();
+        let open = File::open(&path).map_err(cannot_read)?;
+        let show = |read: u64| {
+            done += read;
+            let (done_mib, all) = (done >> 20, all >> 20);
+            let line = || {
+                sentence!(
+                    l,
+                    "恢复：已写入{done_mib} / {all} MiB（{name}）",
+                    "restore: {done_mib} of {all} MiB written ({name})"
+                )
+            };
+            progress.show(done, || sentence!(l, "写入", "writing"), line);
+        };
+        let loaded = restore.load_table(BufReader::with_capacity(1 << 16, open), show).await;
+        loaded.map_err(|error| explained(error, &path))?;
+    }
+    let visits = dir.join(VISITS);
+    let (file, now) = (File::open(&visits).map_err(cannot_read)?, SystemClock.now());
+    let loaded = restore.load_visits(BufReader::new(file), now).await;
+    loaded.map_err(|error| explained(error, &visits))?;
+    let settings = settings_of_restored(header.taken.clone());
+    let finished = restore.finish(claims, forgotten(keep_keys), &settings, now).await;
+    finished.map_err(|error| explained(error, dir))
+}
+
+/// Returns the error in a form that can be shown.
+fn explained(error: CopyError, path: &Path) -> anyhow::Error {
+    match error {
+        CopyError::Open(error) => error.into(),
+        CopyError::Store(error) => error.into(),
+        CopyError::Io(error) => CommandFailure::CannotRead(path.to_owned()).with_cause(error),
+        CopyError::Input { table, line } => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let entry = if table.is_empty() {
+                format!("{name}, line {line}")
+            } else {
+                format!("{table}, line {line}")
+            };
+            BackupFault::Damaged { entry: Some(entry) }.into()
+        }
+    }
+}

@@ -1,0 +1,478 @@
+//! Backups of a mall in Redis and MySQL: under load, compared row by row, cut short, and with servers that
+//! refuse, are silent or hold something.
+#![cfg(feature = "production")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use mallbox::mall::{Clock as _, SystemClock};
+use mallbox::place::Place;
+use mallbox_storage::{Day, DaySpan, OrderId, Storage, Visit, VisitTarget, Visitor};
+use mallbox_storage_production::ProductionOptions;
+use mallbox_test_patience::{self as patience, Deadline};
+use mallbox_test_servers::{Behaviour, MariaDb, Proxy, Redis};
+use mysql_async::prelude::Queryable as _;
+use tempfile::TempDir;
+
+use crate::common::dice::{Dice, number_from};
+use crate::common::mall::{self, Mall, Size};
+use crate::common::server::{self, Server};
+use crate::process::mallbox;
+use crate::site::{Crowd, PEOPLE, claim_for_all};
+
+/// Longest time of a command whose servers are silent, with a margin for the start of the process.
+const SILENT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Both servers, a mall on them, and room for files.
+struct Servers {
+    redis: Redis,
+    mysql: MariaDb,
+    dir: TempDir,
+}
+
+/// A mall on the servers: its database and the prefix of its keys.
+#[derive(Clone, Copy)]
+struct Named<'a> {
+    database: &'a str,
+    prefix: &'a str,
+}
+
+const MALL: Named<'_> = Named { database: "mall", prefix: "mallbox" };
+const RESTORED: Named<'_> = Named { database: "restored", prefix: "restored" };
+
+impl Servers {
+    fn start() -> anyhow::Result<Self> {
+        let dir = TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+        Ok(Self { redis: Redis::start()?, mysql: MariaDb::start()?, dir })
+    }
+
+    fn options(&self, mall: Named<'_>) -> ProductionOptions {
+        let mut options = ProductionOptions::new(self.redis.url(), self.mysql.url(mall.database));
+        options.redis.prefix = mall.prefix.to_owned();
+        options
+    }
+
+    /// Opens the storage of a mall for some calls.
+    fn with<T>(
+        &self,
+        mall: Named<'_>,
+        work: impl AsyncFnOnce(&Storage) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        mall::runtime()?.block_on(async {
+            let storage = Place::Production(self.options(mall)).open().await?;
+            let done = work(&storage).await?;
+            storage.base.upkeep.close().await?;
+            Ok(done)
+        })
+    }
+
+    fn fill(&self, people: usize, sales: usize) -> anyhow::Result<Mall> {
+        let size = Size { people, sales, units: people as u64 };
+        let made = self.with(MALL, async |storage| mall::make_in(storage, size).await)?;
+        // Its first start stores what a mall needs before it opens.
+        self.serve()?.stop()?;
+        Ok(made)
+    }
+
+    fn serve(&self) -> anyhow::Result<Server> {
+        Server::start_on(&self.redis.url(), &self.mysql.url("mall"), &self.dir.path().join("log"))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.dir.path().join(name).display().to_string()
+    }
+
+    /// Returns a command on a mall, whose arguments may name files as `@name`.
+    fn command(&self, mall: Named<'_>, arguments: &[&str]) -> std::process::Command {
+        let named = arguments.iter().map(|word| match word.strip_prefix('@') {
+            Some(name) => self.path(name),
+            None => (*word).to_owned(),
+        });
+        let named: Vec<String> = named.collect();
+        let mut command = mallbox(&named.iter().map(String::as_str).collect::<Vec<_>>());
+        command.env("MALLBOX_REDIS", self.redis.url()).env("MALLBOX_MYSQL", self.mysql.url(mall.database));
+        command.env("MALLBOX_REDIS_PREFIX", mall.prefix);
+        command
+    }
+
+    /// Runs a command. Returns its exit code, and its output followed by its errors.
+    fn run(&self, mall: Named<'_>, arguments: &[&str]) -> anyhow::Result<(Option<i32>, String)> {
+        let output = self.command(mall, arguments).output()?;
+        let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        Ok((output.status.code(), text.concat()))
+    }
+
+    fn done(&self, mall: Named<'_>, arguments: &[&str]) -> anyhow::Result<String> {
+        let (code, said) = self.run(mall, arguments)?;
+        ensure!(code == Some(0), "{arguments:?}: {code:?} {said}");
+        Ok(said)
+    }
+
+    fn refused(&self, mall: Named<'_>, arguments: &[&str], words: &str) -> anyhow::Result<()> {
+        let (code, said) = self.run(mall, arguments)?;
+        ensure!(code.is_some_and(|code| code != 0) && said.contains(words), "{arguments:?}: {code:?} {said}");
+        Ok(())
+    }
+
+    fn backup(&self, name: &str) -> anyhow::Result<String> {
+        self.done(MALL, &["backup", name])
+    }
+
+    /// Removes a restored mall.
+    fn remove(&self, mall: Named<'_>) -> anyhow::Result<()> {
+        self.sql("mysql", &format!("DROP DATABASE IF EXISTS {}", mall.database))?;
+        let keys = self.keys(mall)?;
+        mall::runtime()?.block_on(async {
+            let client = redis::Client::open(self.redis.url())?;
+            let mut connection = client.get_multiplexed_async_connection().await?;
+            for key in keys {
+                let _: u64 = redis::cmd("DEL").arg(key).query_async(&mut connection).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn keys(&self, mall: Named<'_>) -> anyhow::Result<Vec<String>> {
+        mall::runtime()?.block_on(async {
+            let client = redis::Client::open(self.redis.url())?;
+            let mut connection = client.get_multiplexed_async_connection().await?;
+            let keys: Vec<String> = redis::cmd("KEYS").arg("*").query_async(&mut connection).await?;
+            let prefix = format!("{}:", mall.prefix);
+            Ok(keys.into_iter().filter(|key| key.trim_start_matches('{').starts_with(&prefix)).collect())
+        })
+    }
+
+    fn sql(&self, database: &str, statement: &str) -> anyhow::Result<()> {
+        mall::runtime()?.block_on(async {
+            let mut conn = mysql_async::Conn::from_url(self.mysql.url(database)).await?;
+            Ok(conn.query_drop(statement).await?)
+        })
+    }
+
+    /// Adds a picture of the first user, with the bytes that an expression of SQL makes.
+    fn add_picture(&self, id: u64, content: &str, bytes: u64) -> anyhow::Result<()> {
+        let row = format!(
+            "INSERT INTO pictures (id, name, owner_id, kind, bytes, created_ms, touched_ms)
+             SELECT {id}, '/blogs/0/0/{id}.jpg', MIN(id), 1, {bytes}, 1, 1 FROM users"
+        );
+        self.sql("mall", &row)?;
+        self.sql(
+            "mall",
+            &format!("INSERT INTO picture_contents (picture_id, content) VALUES ({id}, {content})"),
+        )
+    }
+
+    fn databases(&self) -> anyhow::Result<Vec<String>> {
+        mall::runtime()?.block_on(async {
+            let mut conn = mysql_async::Conn::from_url(self.mysql.url("mysql")).await?;
+            Ok(conn.query("SHOW DATABASES").await?)
+        })
+    }
+
+    /// Returns the definition, with the next id, and the rows of each table.
+    fn tables(&self, mall: Named<'_>) -> anyhow::Result<BTreeMap<String, Vec<String>>> {
+        mall::runtime()?.block_on(async {
+            let mut conn = mysql_async::Conn::from_url(self.mysql.url(mall.database)).await?;
+            let tables: Vec<String> = conn.query("SHOW TABLES").await?;
+            let mut found = BTreeMap::new();
+            for table in tables {
+                let made: Option<(String, String)> =
+                    conn.query_first(format!("SHOW CREATE TABLE {table}")).await?;
+                let rows: Vec<mysql_async::Row> = conn.exec(format!("SELECT * FROM {table}"), ()).await?;
+                let rows = rows.into_iter().map(|row| format!("{:?}", row.unwrap()));
+                let of_table = made.map(|(_, made)| made).into_iter().chain(rows).collect();
+                found.insert(table, of_table);
+            }
+            Ok(found)
+        })
+    }
+
+    fn missing(&self, mall: Named<'_>, orders: &[OrderId]) -> anyhow::Result<usize> {
+        self.with(mall, async |storage| {
+            let mut missing = 0;
+            for order in orders {
+                missing += usize::from(storage.selling.orders.get(*order).await?.is_none());
+            }
+            Ok(missing)
+        })
+    }
+
+    fn verify(&self, mall: Named<'_>) -> anyhow::Result<()> {
+        self.done(mall, &["verify"]).map(drop)
+    }
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_backup_of_servers_under_load_has_everything_that_was_acknowledged_before() -> anyhow::Result<()> {
+    let backups = number_from("MALLBOX_BACKUPS").unwrap_or(2);
+    let mut dice = Dice::from_environment("backup of servers");
+    let servers = Servers::start()?;
+    let made = servers.fill(PEOPLE, usize::try_from(backups)?)?;
+    let server = servers.serve()?;
+    let (trial_redis, trial_mysql) = (servers.redis.url(), servers.mysql.url("unused"));
+    let (mut sold, mut in_backups) = (0, 0);
+    for (number, sale) in made.sales.iter().enumerate() {
+        let crowd = Crowd::start(server.address, &made, *sale);
+        std::thread::sleep(dice.millis(0, 400));
+        let before = crowd.acknowledged();
+        let file = format!("@{number}.backup");
+        let trial = ["backup", &*file, "--trial-redis", &*trial_redis, "--trial-mysql", &*trial_mysql];
+        let said = servers.done(MALL, &trial)?;
+        let all = crowd.end()?;
+        ensure!(said.contains("the ledger balances"), "{said}");
+        let restored = servers.done(RESTORED, &["restore", &file])?;
+        ensure!(restored.contains("the ledger balances"), "{restored}");
+        let missing = servers.missing(RESTORED, &before)?;
+        ensure!(missing == 0, "{missing} of {} acknowledged orders are missing", before.len());
+        servers.remove(RESTORED)?;
+        (sold, in_backups) = (sold + all.len(), in_backups + before.len());
+    }
+    println!("backup of servers: {backups} backups, {sold} claims, {in_backups} before a backup");
+    // The trials have left nothing behind.
+    let left: Vec<String> = servers.databases()?.into_iter().filter(|name| name.contains("trial")).collect();
+    ensure!(left.is_empty() && servers.keys(Named { prefix: "trial", ..MALL })?.is_empty(), "{left:?}");
+    server.stop()?;
+    servers.verify(MALL)
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn every_row_and_what_redis_alone_has_is_restored() -> anyhow::Result<()> {
+    let servers = Servers::start()?;
+    let (redis, mysql) = (servers.redis.url(), servers.mysql.url("mall"));
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/import/dumps/mysqldump.sql");
+    servers.done(MALL, &["import", dump, "--zone", "Asia/Shanghai"])?;
+    servers.serve()?.stop()?;
+    // Bytes that are no text, in a picture larger than a piece of the copy; and an id that was given up.
+    servers.add_picture(7, "UNHEX(REPEAT('FFD8000A', 90000))", 360_000)?;
+    let given_up = "INSERT INTO users (id, phone, nick_name, icon, role, created_ms, updated_ms)
+                    VALUES (900001, '19900000001', '😀', '', 0, 1, 1)";
+    servers.sql("mall", given_up)?;
+    servers.sql("mall", "DELETE FROM users WHERE id = 900001")?;
+    servers.verify(MALL)?;
+    // Tables of others stay out.
+    servers.sql("mall", "CREATE TABLE of_the_shop (id INT PRIMARY KEY)")?;
+    let today =
+        jiff::Timestamp::from_millisecond(SystemClock.now().as_millis())?.strftime("%Y-%m-%d").to_string();
+    let today = Day::parse(&today).context("a day")?;
+    let visits: Vec<Visit> = (0..700_u64)
+        .map(|number| Visit {
+            of: VisitTarget::Mall,
+            day: today,
+            visitor: Visitor(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)),
+            views: 2,
+        })
+        .collect();
+    let span = DaySpan::new(today, today).context("a day")?;
+    let counted = servers.with(MALL, async |storage| {
+        storage.people.visitors.note(&visits, today).await?;
+        storage.people.visitors.salt(today, [7; 16]).await?;
+        Ok(storage.people.visitors.count(VisitTarget::Mall, span, today).await?)
+    })?;
+    ensure!(counted.visitors > 600 && counted.days[0].views == 1_400, "{counted:?}");
+
+    let before = servers.tables(MALL)?;
+    let said = servers.backup("@one.backup")?;
+    ensure!(said.contains("read back, and not restored as a trial"), "{said}");
+    servers.done(RESTORED, &["restore", "@one.backup"])?;
+    let (mut mall, mut restored) = (servers.tables(MALL)?, servers.tables(RESTORED)?);
+    ensure!(mall == before, "the backup has changed the mall");
+    ensure!(mall.remove("of_the_shop").is_some(), "the table of the shop");
+    for changed in ["settings", "server_epochs", "order_instances"] {
+        (mall.remove(changed), restored.remove(changed));
+    }
+    for (table, rows) in &mall {
+        let found = restored.get(table).with_context(|| format!("no table {table}"))?;
+        let differing = rows.iter().zip(found).find(|(row, found)| row != found);
+        ensure!(differing.is_none() && rows.len() == found.len(), "{table}: {differing:?}");
+    }
+    ensure!(mall.len() == restored.len(), "{restored:?}");
+    servers.with(RESTORED, async |storage| {
+        let again = storage.people.visitors.count(VisitTarget::Mall, span, today).await?;
+        ensure!(again == counted, "{again:?}");
+        let salt = storage.people.visitors.salt(today, [8; 16]).await?;
+        ensure!(salt == [7; 16], "{salt:?}");
+        ensure!(storage.base.upkeep.setting("incarnation").await?.is_some(), "no incarnation");
+        Ok(())
+    })?;
+    // The restored mall is one.
+    Server::start_on_with(
+        &redis,
+        &servers.mysql.url("restored"),
+        &servers.dir.path().join("log"),
+        &["--redis-prefix", "restored"],
+    )?
+    .stop()?;
+    server::verify_on(&redis, &mysql)
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn claims_that_wait_in_redis_are_orders_of_the_restored_mall() -> anyhow::Result<()> {
+    let servers = Servers::start()?;
+    let made = servers.fill(8, 1)?;
+    let orders = servers.with(MALL, async |storage| claim_for_all(storage, &made).await)?;
+    let said = servers.backup("@one.backup")?;
+    ensure!(said.contains("with 8 pending claims"), "{said}");
+    let restored = servers.done(RESTORED, &["restore", "@one.backup"])?;
+    ensure!(restored.contains("8 claims that were pending are orders or dead letters now"), "{restored}");
+    ensure!(servers.missing(RESTORED, &orders)? == 0, "some claims are missing");
+    let counted = servers.with(RESTORED, async |storage| {
+        let pending = storage.selling.order_log.count(made.sales[0]).await?.durable;
+        Ok((pending, storage.selling.orders.count(made.sales[0]).await?.held()))
+    })?;
+    ensure!(counted == (0, 8), "{counted:?}");
+    servers.verify(RESTORED)
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_restore_that_is_killed_leaves_no_mall_and_is_repeated() -> anyhow::Result<()> {
+    let cycles = number_from("MALLBOX_CRASH_CYCLES").unwrap_or(3);
+    let mut dice = Dice::from_environment("killed restore on servers");
+    let servers = Servers::start()?;
+    let made = servers.fill(400, 1)?;
+    servers.backup("@one.backup")?;
+    let began = Instant::now();
+    servers.done(RESTORED, &["restore", "@one.backup"])?;
+    let whole = began.elapsed();
+    let (mut cut_short, mut finished) = (0, 0);
+    for _ in 0..cycles {
+        servers.remove(RESTORED)?;
+        let mut restore = servers.command(RESTORED, &["restore", "@one.backup"]);
+        let mut restore = restore.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        std::thread::sleep(dice.within(whole));
+        restore.kill()?;
+        restore.wait()?;
+        let tables = match servers.databases()?.contains(&"restored".to_owned()) {
+            true => servers.tables(RESTORED)?,
+            false => BTreeMap::new(),
+        };
+        if tables.is_empty() || tables.contains_key("mallbox_restoring") {
+            cut_short += 1;
+            if !tables.is_empty() {
+                servers.refused(RESTORED, &["verify"], "a restore into it has not finished")?;
+                servers.refused(RESTORED, &["doctor"], "a restore into it has not finished")?;
+            }
+            let again = Deadline::after(Duration::from_secs(20));
+            // The server notices a moment later that the connection is gone, and with it the lock.
+            while let (_, said) = servers.run(RESTORED, &["restore", "@one.backup"])?
+                && !said.contains("the ledger balances")
+            {
+                ensure!(said.contains("another restore into it is running") && !again.is_over(), "{said}");
+            }
+        } else {
+            finished += 1;
+        }
+        let people = servers.with(RESTORED, async |storage| {
+            let mut found = 0;
+            for person in made.people.iter() {
+                found += usize::from(storage.people.users.get(person.id).await?.is_some());
+            }
+            Ok(found)
+        })?;
+        ensure!(people == made.people.len(), "{people} people");
+        servers.verify(RESTORED)?;
+    }
+    println!("killed restores: {cut_short} were cut short, {finished} had finished");
+    Ok(())
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn what_cannot_be_restored_changes_nothing() -> anyhow::Result<()> {
+    let servers = Servers::start()?;
+    servers.fill(20, 1)?;
+    servers.backup("@one.backup")?;
+    let before = (servers.tables(MALL)?, servers.databases()?);
+    // Into what holds something.
+    servers.refused(MALL, &["restore", "@one.backup"], "it has keys of a mall with the prefix mallbox")?;
+    servers.refused(Named { prefix: "other", ..MALL }, &["restore", "@one.backup"], "it is not empty")?;
+    servers.refused(Named { database: "new", ..MALL }, &["restore", "@one.backup"], "--redis-prefix")?;
+    // Into the wrong kind of place.
+    let mut into_directory = mallbox(&["restore", &servers.path("one.backup"), &servers.path("dir")]);
+    let said = String::from_utf8(into_directory.output()?.stderr)?;
+    ensure!(said.contains("it is of a mall on servers; pass --redis URL and --mysql URL"), "{said}");
+    let site = crate::site::Site::make(1, 1)?;
+    site.done(&["backup", "@one.backup", "--data", "@mall"])?;
+    let words = "it is of a mall in a directory; pass the directory";
+    servers.refused(RESTORED, &["restore", &site.text("one.backup")], words)?;
+    servers.refused(
+        RESTORED,
+        &["restore", "@one.backup", "--at", "latest"],
+        "--at is for malls in a directory",
+    )?;
+    servers.refused(RESTORED, &["restore", "@one.backup", "@dir"], "cannot be combined")?;
+    servers.refused(MALL, &["backup", "@", "--stream"], "use the binary log of MySQL")?;
+    let half = ["backup", "@", "--trial-redis", "redis://127.0.0.1:1"];
+    servers.refused(MALL, &half, "--trial-redis also needs --trial-mysql")?;
+    servers.refused(RESTORED, &["backup", "@two.backup"], "Unknown database")?;
+    // Damaged files.
+    let whole = fs::read(servers.path("one.backup"))?;
+    for place in (0..whole.len()).step_by(whole.len() / 12) {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 0x10;
+        fs::write(servers.path("damaged"), damaged)?;
+        let (code, said) = servers.run(RESTORED, &["restore", "@damaged"])?;
+        if code == Some(0) {
+            // Bits in the header of gzip, and behind the list of contents, mean nothing.
+            ensure!(place < 10 || place + 200 > whole.len(), "{place} of {}: {said}", whole.len());
+            servers.remove(RESTORED)?;
+        } else {
+            ensure!(said.contains("nothing was restored"), "{place}: {said}");
+        }
+    }
+    ensure!(before == (servers.tables(MALL)?, servers.databases()?), "something has changed");
+    servers.verify(MALL)
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn servers_that_refuse_or_are_silent_end_a_backup_with_a_message() -> anyhow::Result<()> {
+    let servers = Servers::start()?;
+    servers.fill(20, 1)?;
+    let (redis, mysql) = (Proxy::before(servers.redis.port())?, Proxy::before(servers.mysql.port())?);
+    let run = |arguments: &[&str]| {
+        let mut command = servers.command(MALL, arguments);
+        command.env("MALLBOX_REDIS", format!("redis://127.0.0.1:{}", redis.port()));
+        command.env("MALLBOX_MYSQL", format!("mysql://root@127.0.0.1:{}/mall", mysql.port()));
+        command
+    };
+    for behaviour in [Behaviour::Refused, Behaviour::Silent] {
+        for (proxy, name) in [(&redis, "Redis"), (&mysql, "MySQL")] {
+            proxy.set(behaviour);
+            let began = Instant::now();
+            let output = run(&["backup", "@one.backup"]).output()?;
+            let said = String::from_utf8(output.stderr)?;
+            ensure!(!output.status.success() && said.contains(name), "{behaviour:?}: {said}");
+            ensure!(patience::is_within(began.elapsed(), SILENT_TIMEOUT), "{:?}", began.elapsed());
+            proxy.set(Behaviour::Good);
+        }
+    }
+    let left: Vec<_> = fs::read_dir(servers.dir.path())?.flatten().map(|entry| entry.file_name()).collect();
+    ensure!(left.iter().all(|name| name == "log"), "{left:?}");
+    // In the middle of the tables: large ones, and a server that stops.
+    for number in 1..9 {
+        servers.add_picture(number, "REPEAT('x', 8000000)", 8_000_000)?;
+    }
+    let sent = mysql.sent();
+    mysql.set(Behaviour::Slow(Duration::from_millis(5)));
+    let backup = run(&["backup", "@one.backup"]).stderr(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    let until = Deadline::after(Duration::from_secs(60));
+    while mysql.sent() < sent + 100 {
+        ensure!(!until.is_over(), "the backup does not begin: {} pieces", mysql.sent() - sent);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    mysql.set(Behaviour::Silent);
+    let output = backup.wait_with_output()?;
+    let said = String::from_utf8(output.stderr)?;
+    ensure!(!output.status.success() && said.contains("no response within"), "{said}");
+    mysql.set(Behaviour::Good);
+    let output = run(&["backup", "@one.backup"]).output()?;
+    ensure!(output.status.success(), "{output:?}");
+    servers.done(RESTORED, &["restore", "@one.backup"]).map(drop)
+}
