@@ -81,8 +81,8 @@ pub struct Unpacked {
     pub claims: Vec<Claim>,
 }
 
-/// Unpacks a backup of a kind into the empty directory `into`, and compares everything with the backup's own list.
-/// Reports the bytes read so far.
+/// Unpacks a backup of a kind into the empty directory `into`, and compares everything with the backup's own
+/// list. Reports the bytes read so far.
 ///
 /// # Errors
 /// [`BackupFault`]. `into` may contain part of the backup then.

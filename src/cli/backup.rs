@@ -96,11 +96,7 @@ pub(super) fn run(backup: &Backup, l: Language) -> anyhow::Result<bool> {
     remove_rooms_on_stop(is_endless).map_err(|error| CommandFailure::NoThreads.with_cause(error))?;
     let target = Target { origin, scratch: backup.scratch.as_deref(), protection, l };
     if backup.stream {
-        let mall = match origin {
-            Origin::Directory(mall) => mall,
-            #[cfg(feature = "production")]
-            Origin::Servers(_) => return Err(UsageError::Backup(BackupMisuse::StreamOfServers).into()),
-        };
+        let mall = origin.directory().ok_or(UsageError::Backup(BackupMisuse::StreamOfServers))?;
         if !backup.to.is_dir() {
             return Err(UsageError::Backup(BackupMisuse::StreamInFile(backup.to.clone())).into());
         }

@@ -1,6 +1,7 @@
 //! `mallbox restore`: makes a mall of a backup, or of a backup and its stream.
 
 mod points;
+mod restored;
 #[cfg(feature = "production")]
 pub(super) mod servers;
 mod source;
@@ -13,6 +14,7 @@ use jiff::Timestamp;
 use mallbox_storage_embedded::backup::{Exchange, finish_copy, make_log};
 
 use self::points::{Applied, apply_points};
+use self::restored::{forgotten, hint_at_signer, hint_at_users, settings_of_restored};
 pub(super) use self::source::{Source, Until};
 use super::backup::naming::{stream_of, time_in};
 use super::key_files;
@@ -28,7 +30,6 @@ use crate::backup::reader::{Credentials, Kind, Unpacked, unpack};
 use crate::backup::stream::{PointReader, Position};
 use crate::config::{PlaceConfig, ServersConfig};
 use crate::language::{Language, sentence};
-use crate::mall::operator::backups::{INCARNATION, RENEWED_SECRETS, RESTORED_FROM};
 use crate::place::Place;
 
 /// The flags of `restore`.
@@ -170,31 +171,6 @@ fn reach(backup: &Path, taken: Timestamp, until: Until) -> Option<i64> {
     Some(points.and_then(|points| points.reach(until)).unwrap_or(taken))
 }
 
-/// Says that a signature was not compared with a key.
-fn hint_at_signer(header: &Header, credentials: &Credentials, l: Language) {
-    if let Some(signer) = header.signer.as_ref().filter(|_| credentials.signer.is_none()) {
-        print(&sentence!(
-            l,
-            "备份是用密钥{signer}签名的；用--signed-by可核对是不是你的密钥\n",
-            "the backup is signed with key {signer}; pass --signed-by to make sure that it is yours\n"
-        ));
-    }
-}
-
-/// Says what users have to do again.
-fn hint_at_users(keep_keys: bool, l: Language) {
-    if keep_keys {
-        print(&sentence!(l, "所有用户都要重新登录\n", "all users have to log in again\n"));
-    } else {
-        print(&sentence!(
-            l,
-            "所有用户都要重新登录；以前显示的核销码不再有效，重新打开订单即可\n",
-            "all users have to log in again; receipts shown before are no longer valid, and opening the order again \
-             shows a new one\n"
-        ));
-    }
-}
-
 /// Says that there is more to restore than the backup alone.
 fn hint_at_stream(backup: &Path, l: Language) {
     let stream = stream_of(backup);
@@ -231,8 +207,10 @@ fn report_rest(backup: &Path, is_demanded: bool, applied: &Applied, l: Language)
 impl Restore {
     /// Returns where the mall is restored.
     fn place(&self) -> Result<Place, UsageError> {
-        if self.dir.is_none() && !self.servers.is_any_named() {
-            return Err(UsageError::Backup(BackupMisuse::NoPlace));
+        match (&self.dir, self.servers.is_any_named()) {
+            (None, false) => return Err(UsageError::Backup(BackupMisuse::NoPlace)),
+            (Some(_), true) => return Err(UsageError::Backup(BackupMisuse::TwoPlaces)),
+            _ => {}
         }
         let place = PlaceConfig { data: self.dir.clone(), servers: self.servers.clone() };
         place.place().map_err(UsageError::Where)
@@ -321,14 +299,4 @@ pub(super) fn make_mall(
     let settings = settings_of_restored(taken);
     block_on(async { Ok(make_log(dir, claims, forgotten(keep_keys), settings).await?) })?;
     Ok(Made { header, checked: check_directory(dir, l)?, applied })
-}
-
-/// Returns the beginnings of the names of settings that a restored mall does not take over.
-fn forgotten(keep_keys: bool) -> &'static [&'static str] {
-    if keep_keys { &[] } else { RENEWED_SECRETS }
-}
-
-/// Returns the settings of a mall restored from a backup of the time `taken`.
-fn settings_of_restored(taken: String) -> Vec<(&'static str, String)> {
-    vec![(INCARNATION, format!("{:016x}", rand::random::<u64>())), (RESTORED_FROM, taken)]
 }

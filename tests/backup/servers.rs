@@ -283,7 +283,8 @@ fn every_row_and_what_redis_alone_has_is_restored() -> anyhow::Result<()> {
     ensure!(mall == before, "the backup has changed the mall");
     ensure!(mall.remove("of_the_shop").is_some(), "the table of the shop");
     for changed in ["settings", "server_epochs", "order_instances"] {
-        (mall.remove(changed), restored.remove(changed));
+        mall.remove(changed);
+        restored.remove(changed);
     }
     for (table, rows) in &mall {
         let found = restored.get(table).with_context(|| format!("no table {table}"))?;
@@ -406,7 +407,11 @@ fn what_cannot_be_restored_changes_nothing() -> anyhow::Result<()> {
         &["restore", "@one.backup", "--at", "latest"],
         "--at is for malls in a directory",
     )?;
-    servers.refused(RESTORED, &["restore", "@one.backup", "@dir"], "cannot be combined")?;
+    servers.refused(
+        RESTORED,
+        &["restore", "@one.backup", "@dir"],
+        "either into a directory or into --redis",
+    )?;
     servers.refused(MALL, &["backup", "@", "--stream"], "use the binary log of MySQL")?;
     let half = ["backup", "@", "--trial-redis", "redis://127.0.0.1:1"];
     servers.refused(MALL, &half, "--trial-redis also needs --trial-mysql")?;

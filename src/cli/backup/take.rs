@@ -93,13 +93,15 @@ pub(super) enum Origin<'a> {
     Servers(ServersMall<'a>),
 }
 
-/// What a trial has found.
-enum Trial {
-    /// The ledger of the restored mall.
-    Checked(CheckedLedger),
-    /// The file was read back, and its mall restored nowhere.
-    #[cfg(feature = "production")]
-    ReadBack,
+impl<'a> Origin<'a> {
+    /// Returns the mall if it is in a directory.
+    pub(super) fn directory(self) -> Option<DirectoryMall<'a>> {
+        match self {
+            Self::Directory(mall) => Some(mall),
+            #[cfg(feature = "production")]
+            Self::Servers(_) => None,
+        }
+    }
 }
 
 impl Target<'_> {
@@ -119,32 +121,28 @@ impl Target<'_> {
         let (at, claims) = (contents.header.taken.parse()?, contents.header.claims);
         let written = rooms.beside.path().join("backup");
         let bytes = self.write(&written, contents, &mut progress)?;
-        let trial = self.trial(&written, rooms.scratch(), &mut progress)?;
+        let checked = self.trial(&written, rooms.scratch(), &mut progress)?;
         progress.end();
         let cannot_name = |error: io::Error| CommandFailure::CannotWrite(file.clone()).with_cause(error);
         name_durably(&written, &file).map_err(cannot_name)?;
-        let is_unbalanced = self.report(&file, (bytes, claims), &trial);
+        let is_unbalanced = self.report(&file, (bytes, claims), checked.as_ref());
         Ok(Taken { file, at, is_unbalanced })
     }
 
     /// Reports a backup and its trial. Returns whether the trial has found that the ledger does not balance.
-    fn report(&self, file: &Path, (bytes, claims): (u64, u64), trial: &Trial) -> bool {
+    fn report(&self, file: &Path, (bytes, claims): (u64, u64), checked: Option<&CheckedLedger>) -> bool {
         let (l, path, size) = (self.l, file.display(), size_text(bytes));
         let restore = self.restore_command(file);
-        let checked = match trial {
-            Trial::Checked(checked) => checked,
-            #[cfg(feature = "production")]
-            Trial::ReadBack => {
-                print(&sentence!(
-                    l,
-                    "{path}：{size}，其中有{claims}条待处理的抢购；已读回核对，但没有试着恢复（加上--trial-redis和--trial-mysql才会）\n\
+        let Some(checked) = checked else {
+            print(&sentence!(
+                l,
+                "{path}：{size}，其中有{claims}条待处理的抢购；已读回核对，但没有试着恢复（加上--trial-redis和--trial-mysql才会）\n\
                      恢复：{restore}\n",
-                    "{path}: {size}, with {claims} pending claims; read back, and not restored as a trial: that needs \
+                "{path}: {size}, with {claims} pending claims; read back, and not restored as a trial: that needs \
                      --trial-redis and --trial-mysql\n\
                      to restore it: {restore}\n"
-                ));
-                return false;
-            }
+            ));
+            return false;
         };
         print(&sentence!(
             l,
@@ -184,17 +182,18 @@ impl Target<'_> {
         format!("mallbox restore {} {place}{key}", file.display())
     }
 
-    /// Tries out a backup that was written.
-    fn trial(&self, backup: &Path, scratch: &Path, progress: &mut Progress) -> anyhow::Result<Trial> {
+    /// Tries out a backup that was written. Returns the ledger of its mall; `None` if the file was only read
+    /// back, because the mall would need servers.
+    fn trial(
+        &self,
+        backup: &Path,
+        scratch: &Path,
+        progress: &mut Progress,
+    ) -> anyhow::Result<Option<CheckedLedger>> {
         match self.origin {
-            Origin::Directory(_) => {
-                Ok(Trial::Checked(self.try_out(backup, None, scratch, progress)?.checked))
-            }
+            Origin::Directory(_) => Ok(Some(self.try_out(backup, None, scratch, progress)?.checked)),
             #[cfg(feature = "production")]
-            Origin::Servers(mall) => {
-                let checked = mall.try_out(backup, &self.protection.trial, scratch, progress, self.l)?;
-                Ok(checked.map_or(Trial::ReadBack, Trial::Checked))
-            }
+            Origin::Servers(mall) => mall.try_out(backup, &self.protection.trial, scratch, progress, self.l),
         }
     }
 
@@ -210,11 +209,7 @@ impl Target<'_> {
             return Err(misuse(BackupMisuse::Exists(file.to_owned())));
         }
         let scratch = self.scratch_beside(parent);
-        let own = match self.origin {
-            Origin::Directory(mall) => Some(mall.dir),
-            #[cfg(feature = "production")]
-            Origin::Servers(_) => None,
-        };
+        let own = self.origin.directory().map(|mall| mall.dir);
         for (dir, own) in [parent, &scratch].into_iter().zip(own.into_iter().cycle()) {
             let inside = fs::canonicalize(dir).and_then(|dir| Ok(dir.starts_with(fs::canonicalize(own)?)));
             if inside.map_err(|error| CommandFailure::CannotRead(dir.to_owned()).with_cause(error))? {

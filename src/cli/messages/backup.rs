@@ -19,11 +19,13 @@ pub(in crate::cli) enum BackupMisuse {
     /// A stream would be written to a place that is no directory.
     StreamInFile(PathBuf),
     /// A stream of a mall on servers.
-    #[cfg_attr(not(feature = "production"), expect(dead_code, reason = "only servers have none"))]
     StreamOfServers,
     /// Neither a directory nor servers to restore into.
     NoPlace,
+    /// A directory and servers to restore into.
+    TwoPlaces,
     /// A stream to restore into servers.
+    #[cfg_attr(not(feature = "production"), expect(dead_code, reason = "only servers have no stream"))]
     InstantOfServers,
     /// No backup in this directory; from an instant before, if one is given.
     NoBackup(PathBuf, Option<String>),
@@ -84,6 +86,12 @@ impl BackupMisuse {
                 l,
                 "请指明恢复到哪里：目录，或同时给出--redis URL和--mysql URL",
                 "nowhere to restore to; pass a directory, or --redis URL and --mysql URL"
+            ),
+            Self::TwoPlaces => sentence!(
+                l,
+                "只能恢复到一处：目录，或--redis和--mysql（环境变量MALLBOX_REDIS、MALLBOX_MYSQL也算在内）",
+                "a mall is restored either into a directory or into --redis and --mysql (MALLBOX_REDIS and MALLBOX_MYSQL \
+                 count as well)"
             ),
             Self::InstantOfServers => sentence!(
                 l,

@@ -7,7 +7,8 @@ use std::path::Path;
 use mallbox_storage_production::ProductionOptions;
 use mallbox_storage_production::backup::{CopyError, ServersRestore};
 
-use super::{Source, forgotten, hint_at_signer, hint_at_users, settings_of_restored};
+use super::restored::{forgotten, hint_at_signer, hint_at_users, settings_of_restored};
+use super::source::Source;
 use crate::backup::TABLES;
 use crate::backup::fault::BackupFault;
 use crate::backup::manifest::VISITS;

@@ -81,7 +81,7 @@ impl Snapshot {
     /// Returns a setting of the mall.
     pub(crate) async fn setting(&mut self, name: &str) -> Result<Option<String>, CopyError> {
         let sql = "SELECT value FROM settings WHERE name = ?";
-        Ok(within(first(&mut self.conn, sql, (name,), Columns::next)).await.map_err(store)?)
+        within(first(&mut self.conn, sql, (name,), Columns::next)).await.map_err(store)
     }
 
     /// Copies a table as text to `out`, in pieces that end with a line.
