@@ -38,6 +38,7 @@ const LINES: &[(&str, i32, &str)] = &[
     ("serve {servers} --durability power", 2, "--durability is for malls in a directory"),
     ("serve {servers} --accept-lost-log 141", 2, "--accept-lost-log is for malls in a directory"),
     ("serve {servers} --accept-lost-log", 2, "--accept-lost-log is for malls in a directory"),
+    ("serve {servers} --upgrade-without-copy", 2, "--upgrade-without-copy is for malls in a directory"),
     ("serve {servers} --accept-damaged-database 3", 2, "--accept-damaged-database is for malls in a directory"),
     ("serve --data {new} --accept-damaged-database all", 2, "'all'"),
     ("serve {servers} --demo-data", 2, "--demo-data is for malls in a directory"),

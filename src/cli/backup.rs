@@ -68,8 +68,8 @@ pub(super) struct Backup {
 /// The servers on which a backup of a mall on servers is restored as a trial.
 #[derive(Args)]
 struct TrialServers {
-    /// A Redis in which each backup of a mall in Redis and MySQL is restored as a trial, under a prefix of its
-    /// own that is removed afterwards. Needs --trial-mysql.
+    /// A Redis in which each backup of a mall in Redis and MySQL is restored as a trial, under a prefix of
+    /// its own that is removed afterwards. Needs --trial-mysql.
     #[arg(long, env = "MALLBOX_TRIAL_REDIS", hide_env_values = true, value_name = "URL")]
     trial_redis: Option<ServerUrl>,
     /// The MySQL of the trial: a database of its own is created on the server, and dropped afterwards.

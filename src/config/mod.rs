@@ -59,6 +59,10 @@ pub struct ServeConfig {
     /// pages reported by the refusal to start. Without a number, only reports the loss.
     #[arg(long, value_name = "NUMBER", num_args = 0..=1)]
     pub accept_damaged_database: Option<Option<u64>>,
+    /// Upgrades a directory of an earlier version without keeping a copy of the mall before: for a disk without
+    /// room for one. Take a backup first, with the version before.
+    #[arg(long)]
+    pub upgrade_without_copy: bool,
     /// The folder of pictures of a mall in Redis and MySQL; a mall in a directory keeps pictures inside.
     #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
     pub uploads: Option<PathBuf>,
@@ -267,6 +271,7 @@ impl ServeConfig {
                 durability: self.durability.map_or(options.durability, Durability::from),
                 accept_lost_log: self.accept_lost_log.flatten(),
                 accept_damaged_database: self.accept_damaged_database.flatten(),
+                upgrade_without_copy: self.upgrade_without_copy,
                 ..options
             })),
             #[cfg(feature = "production")]
@@ -275,6 +280,7 @@ impl ServeConfig {
                     ("--durability", self.durability.is_some()),
                     ("--accept-lost-log", self.accept_lost_log.is_some()),
                     ("--accept-damaged-database", self.accept_damaged_database.is_some()),
+                    ("--upgrade-without-copy", self.upgrade_without_copy),
                     ("--demo-data", self.demo_data),
                 ];
                 match foreign.into_iter().find(|(_, is_given)| *is_given) {

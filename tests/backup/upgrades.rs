@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use crate::common::ballast::Ballast;
 use crate::common::dice::{Dice, number_from};
 use crate::common::image::DiskSite;
-use crate::common::server;
+use crate::common::server::{self, Server};
 use crate::process::mallbox;
 use crate::site::{Held, Site, held};
 
@@ -162,6 +162,18 @@ fn a_disk_without_room_for_the_copy_refuses_the_upgrade_and_nothing_changes() ->
     let said = site.refused(&["verify", "--data", &text], 1)?;
     ensure!(said.contains("cannot be copied before the upgrade") && said.contains("MiB are free"), "{said}");
     ensure!(fs::read(dir.join("mall.sqlite"))? == before && copies(&dir)? == 0);
+    drop(ballast);
+    // Room for the mall, and none for a copy with what the mall keeps free.
+    let second = disk.path().join("second");
+    unpack(schema, &second)?;
+    let ballast = Ballast::leave(disk.path(), 16 << 20)?;
+    let text = second.display().to_string();
+    let said = site.refused(&["verify", "--data", &text], 1)?;
+    ensure!(said.contains("mallbox serve --upgrade-without-copy"), "{said}");
+    let log = site.path("log");
+    Server::start_with(&second, &log, &["--upgrade-without-copy"])?.stop()?;
+    ensure!(copies(&second)? == 0);
+    server::verify(&second)?;
     drop(ballast);
     server::verify(&dir)?;
     ensure!(held(&dir, sale)? == HELD && copies(&dir)? == 1);

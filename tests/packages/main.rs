@@ -11,6 +11,7 @@ mod common;
 mod booted;
 mod command;
 mod fixtures;
+mod image;
 mod root;
 mod standalone;
 

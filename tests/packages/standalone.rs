@@ -11,7 +11,7 @@ use crate::common::http;
 use crate::common::server::Server;
 
 /// The account of `.packaging/image/Dockerfile`.
-const ACCOUNT: u32 = 65_532;
+pub const ACCOUNT: u32 = 65_532;
 
 /// Returns the static binaries that `MALLBOX_STATIC` names, separated by colons, each with the processor that
 /// it is for: `x86_64=FILE`.

@@ -77,8 +77,8 @@ impl ServersMall<'_> {
         })
     }
 
-    /// Reads a backup back, and restores it on the servers of the trial, if there are any. Returns whether the
-    /// ledger of the restored mall balances.
+    /// Reads a backup back, and restores it on the servers of the trial, if there are any. Returns whether
+    /// the ledger of the restored mall balances.
     pub(super) fn try_out(
         self,
         backup: &Path,

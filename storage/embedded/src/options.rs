@@ -22,6 +22,8 @@ pub struct EmbeddedOptions {
     /// [`OpenError::DamagedRecord`](mallbox_storage::OpenError::DamagedRecord) of a start without the option;
     /// other numbers are refused.
     pub accept_damaged_database: Option<u64>,
+    /// Upgrades a mall of an earlier version without keeping a copy of it: a failed upgrade cannot be undone.
+    pub upgrade_without_copy: bool,
     /// Fault injection for the disk. `None`: only real faults occur.
     pub disk_faults: Option<Arc<DiskFaults>>,
 }
@@ -35,6 +37,7 @@ impl EmbeddedOptions {
             durability: Durability::Power,
             accept_lost_log: None,
             accept_damaged_database: None,
+            upgrade_without_copy: false,
             disk_faults: None,
         }
     }

@@ -178,7 +178,12 @@ fn check_room(dir: &Path) -> io::Result<()> {
     if needed <= free {
         return Ok(());
     }
-    let text = format!("{} MiB are needed, and {} MiB are free", needed.div_ceil(1 << 20), free >> 20);
+    let text = format!(
+        "{} MiB are needed, and {} MiB are free; make room, or take a backup elsewhere and start with \
+         mallbox serve --upgrade-without-copy",
+        needed.div_ceil(1 << 20),
+        free >> 20
+    );
     Err(io::Error::new(io::ErrorKind::StorageFull, text))
 }
 

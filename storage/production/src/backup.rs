@@ -8,34 +8,12 @@
 
 use std::io::{self, BufRead};
 
-use mallbox_storage::{Claim, OpenError, StoreError, Timestamp};
-use thiserror::Error;
+use mallbox_storage::{Claim, OpenError, Timestamp};
 
 use super::ProductionOptions;
+pub use super::copy_error::CopyError;
 use super::mysql::{Restore, Snapshot};
 use super::redis::RedisUpkeep;
-
-/// Why a mall on servers is not copied or restored.
-#[derive(Debug, Error)]
-pub enum CopyError {
-    /// A server cannot be used.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// A server failed in the middle.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The copy cannot be written or read.
-    #[error("cannot write or read the copy")]
-    Io(#[from] io::Error),
-    /// A line of a copied table is none; line 0 for a table that is missing.
-    #[error("line {line} of table {table:?} is none of this schema")]
-    Input {
-        /// Name of the table; empty if its first line does not tell.
-        table: String,
-        /// Number of the line, from 1.
-        line: u64,
-    },
-}
 
 /// A mall on servers as of one moment. Its processes sell on meanwhile.
 pub struct ServersSnapshot {

@@ -6,6 +6,7 @@
 pub mod backup;
 mod breaker;
 mod bundles;
+mod copy_error;
 mod epochs;
 pub mod foreign;
 mod holders;

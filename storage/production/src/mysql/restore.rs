@@ -23,7 +23,7 @@ use super::orders::MysqlOrders;
 use super::snapshot::{columns, store, tables_in_backup, within};
 use super::table_lines::{TableHead, row_in};
 use super::{event_subscribers, first_connection, quoted};
-use crate::backup::CopyError;
+use crate::copy_error::CopyError;
 
 /// Rows per statement at most.
 const ROWS_MAX: usize = 256;

@@ -15,7 +15,7 @@ use super::errors::MysqlError;
 use super::migrations::{self, SchemaState};
 use super::table_lines::{TableHead, append_row};
 use super::{open, quoted};
-use crate::backup::CopyError;
+use crate::copy_error::CopyError;
 
 const OP: &str = "copy";
 /// Longest wait for a response, and for the next row of a table.

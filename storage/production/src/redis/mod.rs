@@ -75,7 +75,7 @@ use self::link::Link;
 pub use self::sign_ins::SIGNS_KEPT;
 pub use self::stats::RedisStats;
 use super::{EpochRows, Holders, SignRows};
-use crate::backup::CopyError;
+use crate::copy_error::CopyError;
 
 /// Address and settings of Redis.
 #[derive(Clone)]

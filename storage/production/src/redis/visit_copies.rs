@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::Keys;
 use super::link::Link;
 use super::scan::keys_of;
-use crate::backup::CopyError;
+use crate::copy_error::CopyError;
 
 const OP: &str = "copy visits";
 /// How the keys begin, behind prefix and brace.
