@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 
@@ -46,6 +47,7 @@ fn a_static_binary_sells_in_an_empty_root_and_keeps_it_through_a_kill() -> anyho
         fs::create_dir_all(root.join("usr/bin"))?;
         fs::create_dir(root.join("data"))?;
         chown(root.join("data"), Some(ACCOUNT), Some(ACCOUNT))?;
+        let began = Instant::now();
         fs::copy(&binary, root.join("usr/bin/mallbox")).with_context(|| binary.display().to_string())?;
         let words = inside(&root, &processor)?;
         let words =
@@ -54,6 +56,7 @@ fn a_static_binary_sells_in_an_empty_root_and_keeps_it_through_a_kill() -> anyho
         let serve: Vec<&str> = serve.iter().map(String::as_str).collect();
         let server = Server::start_program("chroot", &serve, &log).context(processor.clone())?;
         let order = buy(&server)?;
+        println!("{processor}: {:?} from the file to the first sale", began.elapsed());
         server.kill()?;
         let server = Server::start_program("chroot", &serve, &log)?;
         let token = log_in(&server)?;
