@@ -26,7 +26,9 @@ use std::path::Path;
 /// Name of the copied database in a backup.
 pub const DATABASE: &str = "mall.sqlite";
 /// Directories whose files a backup contains: pictures, and archived days.
-pub const DIRECTORIES: [&str; 2] = ["uploads", "archive"];
+pub const DIRECTORIES: [&str; 2] = [UPLOADS, "archive"];
+/// Directory of pictures; of a mall on servers, those that an import has left as files.
+pub const UPLOADS: &str = "uploads";
 /// Directory of the tables in a backup of a mall on servers.
 pub const TABLES: &str = "tables";
 

@@ -18,7 +18,7 @@ use super::keys;
 use super::manifest::{
     CLAIMS, CONTENTS, ClaimLine, FORMAT_OF_SERVERS, HEADER, Header, ListedFile, PAGES, SIGNATURE, VISITS,
 };
-use super::{DATABASE, DIRECTORIES, TABLES};
+use super::{DATABASE, DIRECTORIES, TABLES, UPLOADS};
 
 /// Size limit of header and list of contents in bytes: a list of some hundred thousand files.
 const JSON_MAX_BYTES: u64 = 64 << 20;
@@ -58,7 +58,7 @@ impl Kind {
     fn directories(self) -> &'static [&'static str] {
         match self {
             Self::Directory | Self::Point => &DIRECTORIES,
-            Self::Servers => &[TABLES],
+            Self::Servers => &[TABLES, UPLOADS],
         }
     }
 

@@ -23,6 +23,8 @@ use self::take::{Origin, Protection, Target};
 use super::key_files;
 use super::messages::{BackupMisuse, CommandFailure, UsageError};
 use super::room::remove_rooms_on_stop;
+#[cfg(feature = "production")]
+use super::running_mall::check_is_dir;
 use crate::backup::keys::{self, KeyKind};
 use crate::backup::retention::Retention;
 use crate::config::{self, LocationError, PlaceConfig, ServerUrl, ServersConfig};
@@ -61,6 +63,10 @@ pub(super) struct Backup {
     /// Signs the backup with the private key in this file.
     #[arg(long, value_name = "FILE")]
     sign: Option<PathBuf>,
+    /// The folder of pictures that an import has left as files, of a mall in Redis and MySQL: the one of
+    /// serve --uploads.
+    #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
+    uploads: Option<PathBuf>,
     #[command(flatten)]
     trial: TrialServers,
 }
@@ -83,7 +89,7 @@ fn interval(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected an interval from 1m to 31d, such as 1h".to_owned())
 }
 
-/// Writes a backup, or one after the other. Returns whether the books in the backup balance.
+/// Writes a backup, or one after the other. Returns whether its trial leaves no doubt.
 ///
 /// # Errors
 /// One sentence for the user of the command line; no file is left then.
@@ -112,7 +118,7 @@ pub(super) fn run(backup: &Backup, l: Language) -> anyhow::Result<bool> {
         (None, keep) => {
             let taken = target.take(&backup.to, Form::Whole)?;
             keep.as_ref().inspect(|keep| repeated::remove_superfluous(&backup.to, keep, &taken, l));
-            Ok(!taken.is_unbalanced)
+            Ok(!taken.is_doubtful)
         }
     }
 }
@@ -121,6 +127,9 @@ impl Backup {
     /// Returns the mall that is backed up.
     fn origin<'a>(&'a self, place: &'a Place, trial: Option<&'a Place>) -> Result<Origin<'a>, UsageError> {
         match (place, trial) {
+            (Place::Embedded(_), _) if self.uploads.is_some() => {
+                Err(UsageError::Where(LocationError::OnlyOnServers("--uploads")))
+            }
             (Place::Embedded(options), None) => {
                 Ok(Origin::Directory(DirectoryMall::new(&self.mall, &options.dir)?))
             }
@@ -133,7 +142,8 @@ impl Backup {
                     Some(Place::Production(trial)) => Some(trial),
                     _ => None,
                 };
-                Ok(Origin::Servers(ServersMall { options, trial }))
+                check_is_dir("--uploads", self.uploads.as_deref())?;
+                Ok(Origin::Servers(ServersMall { options, trial, uploads: self.uploads.as_deref() }))
             }
         }
     }

@@ -72,6 +72,12 @@ pub(super) enum CommandFailure {
     DamagedPages(u64),
     /// Nothing of the backup was restored.
     NotRestored(PathBuf),
+    /// A restore on servers ended in the middle.
+    #[cfg_attr(
+        not(feature = "production"),
+        expect(dead_code, reason = "only servers are filled in the middle")
+    )]
+    RestoreUnfinished(PathBuf),
     /// A stream is damaged; the time of the last point before.
     DamagedStream(PathBuf, Option<String>),
     /// Nothing of the dump was imported.
@@ -190,6 +196,14 @@ impl CommandFailure {
             Self::NotRestored(file) => {
                 let file = file.display();
                 sentence!(l, "{file}：没有恢复任何内容", "{file}: nothing was restored")
+            }
+            Self::RestoreUnfinished(file) => {
+                let file = file.display();
+                sentence!(
+                    l,
+                    "{file}：恢复没有完成，可以重新运行",
+                    "{file}: the restore was not finished, and can be repeated"
+                )
             }
             Self::DamagedStream(file, reached) => {
                 let file = file.display();

@@ -7,6 +7,8 @@ mod backup;
 mod bench;
 mod completions;
 mod control_calls;
+#[cfg(feature = "production")]
+mod copy_errors;
 mod demo;
 mod doctor;
 mod downgrade;

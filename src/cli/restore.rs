@@ -15,6 +15,8 @@ use mallbox_storage_embedded::backup::{Exchange, finish_copy, make_log};
 
 use self::points::{Applied, apply_points};
 use self::restored::{forgotten, hint_at_signer, hint_at_users, settings_of_restored};
+#[cfg(feature = "production")]
+use self::servers::Manner;
 pub(super) use self::source::{Source, Until};
 use super::backup::naming::{stream_of, time_in};
 use super::key_files;
@@ -28,7 +30,7 @@ use crate::backup::keys::{self, KeyKind};
 use crate::backup::manifest::Header;
 use crate::backup::reader::{Credentials, Kind, Unpacked, unpack};
 use crate::backup::stream::{PointReader, Position};
-use crate::config::{PlaceConfig, ServersConfig};
+use crate::config::{LocationError, PlaceConfig, ServersConfig};
 use crate::language::{Language, sentence};
 use crate::place::Place;
 
@@ -64,13 +66,16 @@ pub(super) struct Restore {
     /// directory for temporary files.
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
+    /// The folder for pictures that an import has left as files, of a mall in Redis and MySQL.
+    #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
+    uploads: Option<PathBuf>,
 }
 
-/// Restores a backup. Returns whether the books balance.
+/// Restores a backup. Returns whether the ledger balances.
 ///
 /// # Errors
-/// One sentence for the user of the command line. The directory is unchanged then, unless the system refuses
-/// to move files in it: the next start goes on with that.
+/// One sentence for the user of the command line. A directory is unchanged then, unless the system refuses to
+/// move files in it: the next start goes on with that.
 pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
     let credentials = restore.credentials()?;
     match restore.place()? {
@@ -83,7 +88,8 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
             let (from, _) = restore.source()?;
             let scratch = restore.scratch.clone().unwrap_or_else(std::env::temp_dir);
             let source = Source { file: &from, credentials: &credentials, until: None };
-            servers::run(source, &options, (&scratch, restore.keep_keys), l)
+            let (uploads, keep_keys) = (restore.uploads.as_deref(), restore.keep_keys);
+            servers::run(source, &options, Manner { scratch: &scratch, uploads, keep_keys }, l)
         }
     }
 }
@@ -211,6 +217,13 @@ impl Restore {
             (None, false) => return Err(UsageError::Backup(BackupMisuse::NoPlace)),
             (Some(_), true) => return Err(UsageError::Backup(BackupMisuse::TwoPlaces)),
             _ => {}
+        }
+        if self.dir.is_some() {
+            for (flag, value) in [("--scratch", &self.scratch), ("--uploads", &self.uploads)] {
+                if value.is_some() {
+                    return Err(UsageError::Where(LocationError::OnlyOnServers(flag)));
+                }
+            }
         }
         let place = PlaceConfig { data: self.dir.clone(), servers: self.servers.clone() };
         place.place().map_err(UsageError::Where)

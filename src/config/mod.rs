@@ -59,8 +59,8 @@ pub struct ServeConfig {
     /// pages reported by the refusal to start. Without a number, only reports the loss.
     #[arg(long, value_name = "NUMBER", num_args = 0..=1)]
     pub accept_damaged_database: Option<Option<u64>>,
-    /// Upgrades a directory of an earlier version without keeping a copy of the mall before: for a disk without
-    /// room for one. Take a backup first, with the version before.
+    /// Upgrades a directory of an earlier version without keeping a copy of the mall before: for a disk
+    /// without room for one. Take a backup first, with the version before.
     #[arg(long)]
     pub upgrade_without_copy: bool,
     /// The folder of pictures of a mall in Redis and MySQL; a mall in a directory keeps pictures inside.

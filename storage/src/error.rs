@@ -206,6 +206,19 @@ pub enum OpenError {
         /// What is wrong with the files.
         source: Box<Self>,
     },
+    /// An earlier version's mall is not upgraded, because the disk has no room for a copy of it.
+    #[error(
+        "{}: before the upgrade the mall is copied, which needs {} MiB, and {} MiB are free; make room, or take a backup \
+         elsewhere and start with mallbox serve --upgrade-without-copy", path.display(), needed.div_ceil(1 << 20), free >> 20
+    )]
+    NoRoomForCopy {
+        /// The data directory.
+        path: PathBuf,
+        /// Bytes that the copy needs, and the upgraded mall beside it.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
     /// The schema of an earlier version could not be migrated.
     #[error(
         "{}: the upgrade failed: {detail}. {state}. Start the version before, and report this", path.display()

@@ -40,6 +40,10 @@ struct Named<'a> {
     prefix: &'a str,
 }
 
+/// Parts of the names of settings that a restored mall has anew.
+const NEW_SETTINGS: [&str; 5] =
+    ["receipt secret", "guard key ", "login code key", "incarnation", "restored from"];
+
 const MALL: Named<'_> = Named { database: "mall", prefix: "mallbox" };
 const RESTORED: Named<'_> = Named { database: "restored", prefix: "restored" };
 
@@ -136,12 +140,16 @@ impl Servers {
     }
 
     fn keys(&self, mall: Named<'_>) -> anyhow::Result<Vec<String>> {
+        let prefix = format!("{}:", mall.prefix);
+        let keys = self.all_keys()?.into_iter();
+        Ok(keys.filter(|key| key.trim_start_matches('{').starts_with(&prefix)).collect())
+    }
+
+    fn all_keys(&self) -> anyhow::Result<Vec<String>> {
         mall::runtime()?.block_on(async {
             let client = redis::Client::open(self.redis.url())?;
             let mut connection = client.get_multiplexed_async_connection().await?;
-            let keys: Vec<String> = redis::cmd("KEYS").arg("*").query_async(&mut connection).await?;
-            let prefix = format!("{}:", mall.prefix);
-            Ok(keys.into_iter().filter(|key| key.trim_start_matches('{').starts_with(&prefix)).collect())
+            Ok(redis::cmd("KEYS").arg("*").query_async(&mut connection).await?)
         })
     }
 
@@ -233,8 +241,8 @@ fn a_backup_of_servers_under_load_has_everything_that_was_acknowledged_before() 
     }
     println!("backup of servers: {backups} backups, {sold} claims, {in_backups} before a backup");
     // The trials have left nothing behind.
-    let left: Vec<String> = servers.databases()?.into_iter().filter(|name| name.contains("trial")).collect();
-    ensure!(left.is_empty() && servers.keys(Named { prefix: "trial", ..MALL })?.is_empty(), "{left:?}");
+    let left: Vec<String> = servers.databases()?.into_iter().chain(servers.all_keys()?).collect();
+    ensure!(!left.iter().any(|name| name.contains("trial")), "{left:?}");
     server.stop()?;
     servers.verify(MALL)
 }
@@ -276,15 +284,25 @@ fn every_row_and_what_redis_alone_has_is_restored() -> anyhow::Result<()> {
     ensure!(counted.visitors > 600 && counted.days[0].views == 1_400, "{counted:?}");
 
     let before = servers.tables(MALL)?;
-    let said = servers.backup("@one.backup")?;
-    ensure!(said.contains("read back, and not restored as a trial"), "{said}");
-    servers.done(RESTORED, &["restore", "@one.backup"])?;
+    fs::create_dir_all(servers.path("uploads/shops"))?;
+    fs::write(servers.path("uploads/shops/面.svg"), "<svg/>")?;
+    let said = servers.done(MALL, &["backup", "@one.backup", "--uploads", "@uploads"])?;
+    ensure!(said.contains("not restored as a trial"), "{said}");
+    let restored = servers.done(RESTORED, &["restore", "@one.backup", "--uploads", "@pictures"])?;
+    ensure!(restored.contains("mallbox serve --redis-prefix restored"), "{restored}");
+    ensure!(fs::read_to_string(servers.path("pictures/shops/面.svg"))? == "<svg/>", "the picture");
     let (mut mall, mut restored) = (servers.tables(MALL)?, servers.tables(RESTORED)?);
     ensure!(mall == before, "the backup has changed the mall");
     ensure!(mall.remove("of_the_shop").is_some(), "the table of the shop");
-    for changed in ["settings", "server_epochs", "order_instances"] {
+    for changed in ["server_epochs", "order_instances"] {
         mall.remove(changed);
         restored.remove(changed);
+    }
+    // Of the settings, secrets are made anew, and the incarnation is new.
+    for settings in [mall.get_mut("settings"), restored.get_mut("settings")].into_iter().flatten() {
+        let is_new = |row: &String| NEW_SETTINGS.iter().any(|name| row.contains(name));
+        settings.retain(|row| !is_new(row));
+        ensure!(settings.len() > 3, "{settings:?}");
     }
     for (table, rows) in &mall {
         let found = restored.get(table).with_context(|| format!("no table {table}"))?;
@@ -353,7 +371,8 @@ fn a_restore_that_is_killed_leaves_no_mall_and_is_repeated() -> anyhow::Result<(
             true => servers.tables(RESTORED)?,
             false => BTreeMap::new(),
         };
-        if tables.is_empty() || tables.contains_key("mallbox_restoring") {
+        let is_marked = |rows: &Vec<String>| rows.iter().any(|row| row.contains("restoring"));
+        if tables.is_empty() || tables.get("mallbox_schema").is_some_and(is_marked) {
             cut_short += 1;
             if !tables.is_empty() {
                 servers.refused(RESTORED, &["verify"], "a restore into it has not finished")?;
@@ -391,7 +410,7 @@ fn what_cannot_be_restored_changes_nothing() -> anyhow::Result<()> {
     servers.backup("@one.backup")?;
     let before = (servers.tables(MALL)?, servers.databases()?);
     // Into what holds something.
-    servers.refused(MALL, &["restore", "@one.backup"], "it has keys of a mall with the prefix mallbox")?;
+    servers.refused(MALL, &["restore", "@one.backup"], "it has keys of a mall with the prefix mallbox;")?;
     servers.refused(Named { prefix: "other", ..MALL }, &["restore", "@one.backup"], "it is not empty")?;
     servers.refused(Named { database: "new", ..MALL }, &["restore", "@one.backup"], "--redis-prefix")?;
     // Into the wrong kind of place.
@@ -412,7 +431,7 @@ fn what_cannot_be_restored_changes_nothing() -> anyhow::Result<()> {
         &["restore", "@one.backup", "@dir"],
         "either into a directory or into --redis",
     )?;
-    servers.refused(MALL, &["backup", "@", "--stream"], "use the binary log of MySQL")?;
+    servers.refused(MALL, &["backup", "@", "--stream"], "shorten the interval with --every")?;
     let half = ["backup", "@", "--trial-redis", "redis://127.0.0.1:1"];
     servers.refused(MALL, &half, "--trial-redis also needs --trial-mysql")?;
     servers.refused(RESTORED, &["backup", "@two.backup"], "Unknown database")?;
@@ -480,4 +499,50 @@ fn servers_that_refuse_or_are_silent_end_a_backup_with_a_message() -> anyhow::Re
     let output = run(&["backup", "@one.backup"]).output()?;
     ensure!(output.status.success(), "{output:?}");
     servers.done(RESTORED, &["restore", "@one.backup"]).map(drop)
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_trial_that_fails_keeps_the_backup_and_one_that_is_stopped_leaves_nothing() -> anyhow::Result<()> {
+    let servers = Servers::start()?;
+    servers.fill(400, 1)?;
+    let (redis, mysql) = (servers.redis.url(), servers.mysql.url("unused"));
+    // Servers that are away say nothing about the file.
+    let away =
+        ["backup", "@one.backup", "--trial-redis", &*redis, "--trial-mysql", "mysql://root@127.0.0.1:1/x"];
+    let (code, said) = servers.run(MALL, &away)?;
+    ensure!(code == Some(1) && said.contains("the backup is kept, but its trial failed"), "{code:?} {said}");
+    servers.done(RESTORED, &["restore", "@one.backup"])?;
+    servers.remove(RESTORED)?;
+    // Encrypted and signed, with keys that stay.
+    servers.done(MALL, &["keygen", "encryption", "@safe.key"])?;
+    servers.done(MALL, &["keygen", "signature", "@sign.key"])?;
+    let protected =
+        ["backup", "@two.backup", "--encrypt", "@safe.key.pub", "--sign", "@sign.key", "--scratch", "@"];
+    servers.done(MALL, &protected)?;
+    servers.refused(RESTORED, &["restore", "@two.backup"], "it is encrypted")?;
+    let opened =
+        ["restore", "@two.backup", "--key", "@safe.key", "--signed-by", "@sign.key.pub", "--keep-keys"];
+    servers.done(RESTORED, &opened)?;
+    let secret =
+        |mall| servers.with(mall, async |storage| Ok(storage.base.upkeep.setting("receipt secret").await?));
+    ensure!(secret(MALL)? == secret(RESTORED)? && secret(MALL)?.is_some(), "a key has changed");
+    // Stopped in the middle of the trial.
+    let trial = ["backup", "@three.backup", "--trial-redis", &*redis, "--trial-mysql", &*mysql];
+    let mut backup = servers.command(MALL, &trial).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let is_trial = |name: &String| name.contains("trial");
+    let until = Deadline::after(Duration::from_secs(30));
+    while !servers.databases()?.iter().any(is_trial) {
+        ensure!(backup.try_wait()?.is_none() && !until.is_over(), "no trial begins");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let stopped =
+        std::process::Command::new("kill").args(["-s", "TERM", &backup.id().to_string()]).status()?;
+    ensure!(stopped.success(), "kill");
+    let code = backup.wait()?.code();
+    let left: Vec<String> =
+        servers.databases()?.into_iter().chain(servers.all_keys()?).filter(is_trial).collect();
+    // It may have ended before the signal.
+    ensure!(left.is_empty() && [Some(0), Some(143)].contains(&code), "{code:?} {left:?}");
+    Ok(())
 }

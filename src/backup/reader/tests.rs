@@ -334,8 +334,8 @@ fn a_backup_of_the_other_kind_is_refused_at_its_header() {
     assert!(matches!(outcome, Err(BackupFault::OfDirectory)) && table.is_none(), "{outcome:?}");
     let (table, outcome) = unpacked(&backup_of_servers());
     assert_eq!((table.as_deref(), outcome.unwrap().claims.len()), (Some(&b"{}\n[1]\n"[..]), 0));
-    // A mall in a directory has no tables, and one on servers no pictures.
+    // A mall on servers has no archived days as files.
     let servers = Header { servers: Some(OfServers { schema: 85 }), ..header(9, 0) };
-    let foreign = with_entry(&servers, &mut tar::Header::new_gnu(), b"uploads/x", b"");
+    let foreign = with_entry(&servers, &mut tar::Header::new_gnu(), b"archive/x", b"");
     assert!(matches!(unpacked(&foreign).1, Err(BackupFault::Foreign(_))));
 }

@@ -1,11 +1,15 @@
-//! What goes into a backup, before it is written.
+//! What goes into a backup, before it is written, and what its trial finds.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::plain_files::PlainFile;
 use crate::backup::manifest::Header;
+use crate::cli::verify::CheckedLedger;
 use crate::mall::{Clock as _, SystemClock};
+
+/// A trial: the ledger of the restored mall, or why there is none.
+pub(super) type Trial = anyhow::Result<CheckedLedger>;
 
 /// What goes into a backup.
 pub(super) struct Contents {

@@ -33,10 +33,17 @@ pub(super) fn plain_files(dir: &Path) -> anyhow::Result<Vec<PlainFile>> {
     for top in DIRECTORIES {
         let path = dir.join(top);
         if path.is_dir() {
-            let listed = add_below(&path, top, &mut files);
-            listed.map_err(|error| CommandFailure::CannotRead(path).with_cause(error))?;
+            files.extend(files_below(&path, top)?);
         }
     }
+    Ok(files)
+}
+
+/// Returns all files below a directory, which is named `name` in the backup.
+pub(super) fn files_below(dir: &Path, name: &str) -> anyhow::Result<Vec<PlainFile>> {
+    let mut files = Vec::new();
+    let listed = add_below(dir, name, &mut files);
+    listed.map_err(|error| CommandFailure::CannotRead(dir.to_owned()).with_cause(error))?;
     Ok(files)
 }
 

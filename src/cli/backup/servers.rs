@@ -4,20 +4,22 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use mallbox_storage_production::backup::{CopyError, ServersSnapshot};
+use mallbox_storage_production::backup::ServersSnapshot;
 use mallbox_storage_production::{ProductionOptions, TemporaryMall};
 
-use super::contents::{Contents, claim_lines, now};
-use super::plain_files::PlainFile;
-use crate::backup::TABLES;
+use super::contents::{Contents, Trial, claim_lines, now};
+use super::plain_files::{PlainFile, files_below};
 use crate::backup::manifest::{ClaimLine, FORMAT_OF_SERVERS, Header, OfServers, VISITS};
-use crate::backup::reader::{Credentials, Kind, unpack};
+use crate::backup::reader::{Credentials, Kind, Unpacked, unpack};
+use crate::backup::{TABLES, UPLOADS};
+use crate::cli::copy_errors::explained;
 use crate::cli::messages::CommandFailure;
 use crate::cli::output::warn;
 use crate::cli::progress::Progress;
 use crate::cli::restore::servers::{fill, place_of};
+use crate::cli::room::UndoOnStop;
 use crate::cli::running_mall::{block_on, make_dir, runtime};
-use crate::cli::verify::{CheckedLedger, check_place};
+use crate::cli::verify::check_place;
 use crate::language::{Language, sentence};
 use crate::mall::operator::backups::INCARNATION;
 use crate::mall::{Clock as _, SystemClock};
@@ -28,6 +30,8 @@ pub(super) struct ServersMall<'a> {
     pub(super) options: &'a ProductionOptions,
     /// The servers on which each backup is restored as a trial; `None` to only read it back.
     pub(super) trial: Option<&'a ProductionOptions>,
+    /// The folder of pictures that an import has left as files.
+    pub(super) uploads: Option<&'a Path>,
 }
 
 impl ServersMall<'_> {
@@ -40,8 +44,9 @@ impl ServersMall<'_> {
     ) -> anyhow::Result<Contents> {
         block_on(async {
             let taken = now()?;
-            let mut snapshot = ServersSnapshot::begin(self.options).await?;
-            let incarnation = snapshot.setting(INCARNATION).await?;
+            let unread = |error| explained(error, scratch);
+            let mut snapshot = ServersSnapshot::begin(self.options).await.map_err(unread)?;
+            let incarnation = snapshot.setting(INCARNATION).await.map_err(unread)?;
             let claims: Vec<ClaimLine> = snapshot.claims().iter().map(|claim| (*claim).into()).collect();
             let header = Header {
                 format: FORMAT_OF_SERVERS,
@@ -59,26 +64,29 @@ impl ServersMall<'_> {
             let dir = scratch.join(TABLES);
             make_dir(&dir)?;
             let mut copies = Copies { files: Vec::new(), bytes: 0, progress, l };
-            for table in snapshot.tables().to_vec() {
+            for table in snapshot.tables() {
                 let name = format!("{TABLES}/{table}.jsonl");
                 let mut file = copies.begin(scratch, &name)?;
                 let copied =
                     snapshot.copy_table(&table, |piece| copies.write(&mut file, &table, piece)).await;
-                copied.map_err(|error| file.explained(error))?;
+                copied.map_err(|error| explained(error, &file.path))?;
                 copies.end(file)?;
             }
             let mut file = copies.begin(scratch, VISITS)?;
             let copied =
                 snapshot.copy_visits(SystemClock.now(), |line| copies.write(&mut file, VISITS, line)).await;
-            copied.map_err(|error| file.explained(error))?;
+            copied.map_err(|error| explained(error, &file.path))?;
             copies.end(file)?;
             let claims = claim_lines(&claims)?;
-            Ok(Contents { header, copies: copies.files, claims, files: Vec::new() })
+            let files = self.uploads.map_or(Ok(Vec::new()), |uploads| files_below(uploads, UPLOADS))?;
+            Ok(Contents { header, copies: copies.files, claims, files })
         })
     }
 
-    /// Reads a backup back, and restores it on the servers of the trial, if there are any. Returns whether
-    /// the ledger of the restored mall balances.
+    /// Reads a backup back, and restores it on the servers of the trial, if there are any.
+    ///
+    /// # Errors
+    /// The backup cannot be read back.
     pub(super) fn try_out(
         self,
         backup: &Path,
@@ -86,7 +94,7 @@ impl ServersMall<'_> {
         scratch: &Path,
         progress: &mut Progress,
         l: Language,
-    ) -> anyhow::Result<Option<CheckedLedger>> {
+    ) -> anyhow::Result<Option<Trial>> {
         let dir = scratch.join("trial");
         make_dir(&dir)?;
         let show = |read: u64| {
@@ -95,22 +103,41 @@ impl ServersMall<'_> {
             progress.note(|| sentence!(l, "读回", "reading back"), line);
         };
         let unpacked = unpack(backup, Kind::Servers, &dir, credentials, show)?;
-        let Some(trial) = self.trial else { return Ok(None) };
-        // Kept to the end: the connections live on it.
-        let runtime = runtime()?;
-        let mall = runtime.block_on(TemporaryMall::beside(trial, "trial"))?;
-        let tried = runtime
-            .block_on(fill(mall.options(), (&dir, &unpacked), false, progress, l))
-            .and_then(|()| check_place(&place_of(mall.options()), l));
-        if let Err(error) = runtime.block_on(mall.remove()) {
-            let names = mall.names();
-            warn(&sentence!(
-                l,
-                "试恢复的商城没能删除，请自行删除{names}：{error}",
-                "the mall of the trial could not be removed; remove {names}: {error}"
-            ));
-        }
-        tried.map(Some)
+        Ok(self.trial.map(|servers| restore_as_trial(servers, (&dir, &unpacked), progress, l)))
+    }
+}
+
+/// Restores an unpacked backup on the servers of a trial, checks its ledger, and removes it.
+fn restore_as_trial(
+    servers: &ProductionOptions,
+    unpacked: (&Path, &Unpacked),
+    progress: &mut Progress,
+    l: Language,
+) -> Trial {
+    // Kept to the end: the connections live on it.
+    let runtime = runtime()?;
+    let mall = runtime.block_on(TemporaryMall::beside(servers, "trial"))?;
+    let options = mall.options().clone();
+    let _undo = UndoOnStop::new(move || remove_trial(options));
+    let tried = runtime
+        .block_on(fill(mall.options(), unpacked, false, progress, l))
+        .and_then(|()| check_place(&place_of(mall.options()), l));
+    if let Err(error) = runtime.block_on(mall.remove()) {
+        let names = mall.names();
+        warn(&sentence!(
+            l,
+            "试恢复的商城没能删除，请自行删除{names}：{error}",
+            "the mall of the trial could not be removed; remove {names}: {error}"
+        ));
+    }
+    tried
+}
+
+/// Removes the mall of a trial that is stopped.
+fn remove_trial(options: ProductionOptions) {
+    let removed = block_on(async { Ok(TemporaryMall::at(options).await?.remove().await?) });
+    if let Err(error) = removed {
+        tracing::warn!(%error, "could not remove the mall of the trial");
     }
 }
 
@@ -128,15 +155,6 @@ struct CopyFile {
     path: PathBuf,
     out: BufWriter<File>,
     bytes: u64,
-}
-
-impl CopyFile {
-    fn explained(&self, error: CopyError) -> anyhow::Error {
-        match error {
-            CopyError::Io(error) => CommandFailure::CannotWrite(self.path.clone()).with_cause(error),
-            error => error.into(),
-        }
-    }
 }
 
 impl Copies<'_> {

@@ -9,7 +9,7 @@ use age::x25519::{Identity, Recipient};
 use ed25519_dalek::SigningKey;
 use jiff::Timestamp;
 
-use super::contents::{Contents, now};
+use super::contents::{Contents, Trial, now};
 use super::directory::{DirectoryMall, Form};
 use super::naming::{file_name, name_durably};
 #[cfg(feature = "production")]
@@ -19,13 +19,12 @@ use crate::backup::encryption::Output;
 use crate::backup::manifest::{CLAIMS, Header};
 use crate::backup::reader::Credentials;
 use crate::backup::writer::BackupWriter;
-use crate::cli::messages::{BackupMisuse, CommandFailure, UsageError};
-use crate::cli::output::{print, size_text};
+use crate::cli::messages::{BackupMisuse, CommandFailure, UsageError, render_error};
+use crate::cli::output::{print, size_text, warn};
 use crate::cli::progress::Progress;
 use crate::cli::restore::{Made, Source, Until, make_mall};
 use crate::cli::room::Room;
 use crate::cli::running_mall::make_dir;
-use crate::cli::verify::CheckedLedger;
 use crate::language::{Language, sentence};
 
 /// The mall of a backup, and how to take it.
@@ -79,8 +78,8 @@ impl Rooms {
 pub(super) struct Taken {
     pub(super) file: PathBuf,
     pub(super) at: Timestamp,
-    /// Whether a trial has found that its ledger does not balance.
-    pub(super) is_unbalanced: bool,
+    /// Whether its trial found that the ledger does not balance, or failed.
+    pub(super) is_doubtful: bool,
 }
 
 /// The mall of a backup.
@@ -125,24 +124,39 @@ impl Target<'_> {
         progress.end();
         let cannot_name = |error: io::Error| CommandFailure::CannotWrite(file.clone()).with_cause(error);
         name_durably(&written, &file).map_err(cannot_name)?;
-        let is_unbalanced = self.report(&file, (bytes, claims), checked.as_ref());
-        Ok(Taken { file, at, is_unbalanced })
+        let is_doubtful = self.report(&file, (bytes, claims), checked);
+        Ok(Taken { file, at, is_doubtful })
     }
 
-    /// Reports a backup and its trial. Returns whether the trial has found that the ledger does not balance.
-    fn report(&self, file: &Path, (bytes, claims): (u64, u64), checked: Option<&CheckedLedger>) -> bool {
+    /// Reports a backup and its trial. Returns whether the trial leaves a doubt.
+    fn report(&self, file: &Path, (bytes, claims): (u64, u64), trial: Option<Trial>) -> bool {
         let (l, path, size) = (self.l, file.display(), size_text(bytes));
         let restore = self.restore_command(file);
-        let Some(checked) = checked else {
-            print(&sentence!(
-                l,
-                "{path}：{size}，其中有{claims}条待处理的抢购；已读回核对，但没有试着恢复（加上--trial-redis和--trial-mysql才会）\n\
-                     恢复：{restore}\n",
-                "{path}: {size}, with {claims} pending claims; read back, and not restored as a trial: that needs \
-                     --trial-redis and --trial-mysql\n\
-                     to restore it: {restore}\n"
-            ));
-            return false;
+        let checked = match trial {
+            Some(Ok(checked)) => checked,
+            failed => {
+                print(&sentence!(
+                    l,
+                    "{path}：{size}，其中有{claims}条待处理的抢购；已读回核对\n恢复：{restore}\n",
+                    "{path}: {size}, with {claims} pending claims; read back and compared with its checksums\n\
+                     To restore it: {restore}\n"
+                ));
+                if let Some(Err(error)) = &failed {
+                    let error = render_error(error, l);
+                    warn(&sentence!(
+                        l,
+                        "备份已保留，但试恢复没有成功：{error}",
+                        "the backup is kept, but its trial failed: {error}"
+                    ));
+                } else {
+                    print(&sentence!(
+                        l,
+                        "未做试恢复；如需试恢复，请加--trial-redis和--trial-mysql\n",
+                        "not restored as a trial; --trial-redis and --trial-mysql name servers for one\n"
+                    ));
+                }
+                return failed.is_some();
+            }
         };
         print(&sentence!(
             l,
@@ -172,7 +186,10 @@ impl Target<'_> {
         let place = match self.origin {
             Origin::Directory(_) => sentence!(l, "目录", "DIR"),
             #[cfg(feature = "production")]
-            Origin::Servers(_) => "--redis URL --mysql URL".to_owned(),
+            Origin::Servers(_) => {
+                let prefix = sentence!(l, "前缀", "NAME");
+                format!("--redis URL --mysql URL --redis-prefix {prefix}")
+            }
         };
         let key = match l {
             _ if !self.protection.is_encrypted() => "",
@@ -182,16 +199,14 @@ impl Target<'_> {
         format!("mallbox restore {} {place}{key}", file.display())
     }
 
-    /// Tries out a backup that was written. Returns the ledger of its mall; `None` if the file was only read
-    /// back, because the mall would need servers.
-    fn trial(
-        &self,
-        backup: &Path,
-        scratch: &Path,
-        progress: &mut Progress,
-    ) -> anyhow::Result<Option<CheckedLedger>> {
+    /// Tries out a backup that was written; `None` if the file was only read back, because the mall would need
+    /// servers.
+    ///
+    /// # Errors
+    /// The file cannot be read back.
+    fn trial(&self, backup: &Path, scratch: &Path, progress: &mut Progress) -> anyhow::Result<Option<Trial>> {
         match self.origin {
-            Origin::Directory(_) => Ok(Some(self.try_out(backup, None, scratch, progress)?.checked)),
+            Origin::Directory(_) => Ok(Some(Ok(self.try_out(backup, None, scratch, progress)?.checked))),
             #[cfg(feature = "production")]
             Origin::Servers(mall) => mall.try_out(backup, &self.protection.trial, scratch, progress, self.l),
         }

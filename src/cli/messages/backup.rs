@@ -78,9 +78,9 @@ impl BackupMisuse {
             }
             Self::StreamOfServers => sentence!(
                 l,
-                "--stream仅用于目录里的商城；MySQL里的商城请用binlog恢复到某一时刻",
-                "--stream is for malls in a directory; to restore a mall on servers to an instant, use the binary log of \
-                 MySQL"
+                "--stream仅用于目录里的商城；Redis和MySQL中的商城只能恢复到备份的时刻，请用--every缩短间隔",
+                "--stream is for malls in a directory; one on servers is restored to the time of a backup: shorten the \
+                 interval with --every"
             ),
             Self::NoPlace => sentence!(
                 l,

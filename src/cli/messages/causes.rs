@@ -164,6 +164,13 @@ pub(super) fn of_store(error: &OpenError, l: Language) -> String {
             path.display(),
             of_store(source, l)
         ),
+        (Language::Zh, OpenError::NoRoomForCopy { path, needed, free }) => {
+            let (path, needed, free) = (path.display(), needed.div_ceil(1 << 20), free >> 20);
+            format!(
+                "{path}：升级之前要复制商城，需要{needed} MiB，只剩{free} MiB；请腾出空间，或先备份到别处，\
+                 再用mallbox serve --upgrade-without-copy启动"
+            )
+        }
         (Language::Zh, OpenError::UpgradeFailed { path, detail, state }) => {
             let state = match state {
                 UpgradeState::Undone => "商城已恢复到升级之前".to_owned(),

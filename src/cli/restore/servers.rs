@@ -5,16 +5,17 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use mallbox_storage_production::ProductionOptions;
-use mallbox_storage_production::backup::{CopyError, ServersRestore};
+use mallbox_storage_production::backup::ServersRestore;
 
 use super::restored::{forgotten, hint_at_signer, hint_at_users, settings_of_restored};
 use super::source::Source;
-use crate::backup::TABLES;
 use crate::backup::fault::BackupFault;
 use crate::backup::manifest::VISITS;
 use crate::backup::reader::{Kind, Unpacked, unpack};
+use crate::backup::{TABLES, UPLOADS};
+use crate::cli::copy_errors::explained;
 use crate::cli::messages::CommandFailure;
-use crate::cli::output::print;
+use crate::cli::output::{print, warn};
 use crate::cli::progress::Progress;
 use crate::cli::room::{Room, remove_rooms_on_stop};
 use crate::cli::running_mall::block_on;
@@ -23,12 +24,25 @@ use crate::config::{PlaceConfig, ServerUrl, ServersConfig};
 use crate::language::{Language, sentence};
 use crate::mall::{Clock as _, SystemClock};
 
-/// Restores a backup into a new or empty database. It is unpacked below `scratch` first. Returns whether the
-/// books balance.
+/// How a backup is restored on servers.
+#[derive(Clone, Copy)]
+pub(super) struct Manner<'a> {
+    /// The directory below which the backup is unpacked.
+    pub(super) scratch: &'a Path,
+    /// The folder for pictures that an import has left as files; `None` to leave them out.
+    pub(super) uploads: Option<&'a Path>,
+    pub(super) keep_keys: bool,
+}
+
+/// Restores a backup into a new or empty database. Returns whether the ledger balances.
+///
+/// # Errors
+/// One sentence for the user of the command line. After an error in the middle no mall opens the database,
+/// and a repeated restore begins anew.
 pub(super) fn run(
     from: Source<'_>,
     options: &ProductionOptions,
-    (scratch, keep_keys): (&Path, bool),
+    Manner { scratch, uploads, keep_keys }: Manner<'_>,
     l: Language,
 ) -> anyhow::Result<bool> {
     let length = fs::metadata(from.file);
@@ -43,14 +57,22 @@ pub(super) fn run(
         progress.show(read, || sentence!(l, "解开", "unpacking"), line);
     };
     let unpacked = unpack(from.file, Kind::Servers, room.path(), from.credentials, show);
-    let not_restored =
-        |error: anyhow::Error| CommandFailure::NotRestored(from.file.to_owned()).with_cause(error);
-    let unpacked = unpacked.map_err(|fault| not_restored(fault.into()))?;
+    let not_restored = |fault| CommandFailure::NotRestored(from.file.to_owned()).with_cause(fault);
+    let unpacked = unpacked.map_err(not_restored)?;
+    let pictures = take_pictures(&room.path().join(UPLOADS), uploads)?;
     let filled = block_on(fill(options, (room.path(), &unpacked), keep_keys, &mut progress, l));
     progress.end();
-    filled.map_err(not_restored)?;
+    filled.map_err(|error| CommandFailure::RestoreUnfinished(from.file.to_owned()).with_cause(error))?;
     drop(room);
     let Unpacked { header, claims } = unpacked;
+    if pictures > 0 && uploads.is_none() {
+        warn(&sentence!(
+            l,
+            "备份里有{pictures}个图片文件没有恢复；需要时请加上--uploads 目录，恢复到另一个数据库",
+            "{pictures} picture files of the backup were not restored; to have them, restore with --uploads DIR into another \
+             database"
+        ));
+    }
     hint_at_signer(&header, from.credentials, l);
     let (when, claims) = (&header.taken, claims.len());
     print(&sentence!(
@@ -61,15 +83,47 @@ pub(super) fn run(
     hint_at_users(keep_keys, l);
     let checked = check_place(&place_of(options), l)?;
     if checked.balances {
+        let prefix = &options.redis.prefix;
         print(&sentence!(
             l,
-            "账目相符。用同样的--redis、--mysql启动：mallbox serve\n",
-            "the ledger balances. To start the mall, with the same --redis and --mysql: mallbox serve\n"
+            "账目相符。用同样的--redis和--mysql启动：mallbox serve --redis-prefix {prefix}\n",
+            "the ledger balances. To start the mall, with the same --redis and --mysql: mallbox serve --redis-prefix \
+             {prefix}\n"
         ));
     } else {
         print(&checked.text);
     }
     Ok(checked.balances)
+}
+
+/// Copies pictures into a folder, if there is one. Returns the number of pictures.
+fn take_pictures(from: &Path, to: Option<&Path>) -> anyhow::Result<u64> {
+    if !from.is_dir() {
+        return Ok(0);
+    }
+    let path = to.unwrap_or(from);
+    copy_below(from, to).map_err(|error| CommandFailure::CannotWrite(path.to_owned()).with_cause(error))
+}
+
+fn copy_below(from: &Path, to: Option<&Path>) -> io::Result<u64> {
+    let mut copied = 0;
+    if let Some(to) = to {
+        fs::create_dir_all(to)?;
+    }
+    for entry in fs::read_dir(from)? {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
+        let target = to.map(|to| to.join(name));
+        if path.is_dir() {
+            copied += copy_below(&path, target.as_deref())?;
+        } else {
+            copied += 1;
+            if let Some(target) = target {
+                fs::copy(&path, &target)?;
+                File::open(&target)?.sync_all()?;
+            }
+        }
+    }
+    Ok(copied)
 }
 
 /// Returns the flags that name a mall on servers.
@@ -100,7 +154,6 @@ pub(in crate::cli) async fn fill(
         fs::read_dir(&tables).map_err(cannot_read)?.collect::<io::Result<Vec<_>>>().map_err(cannot_read)?;
     files.sort_by_key(fs::DirEntry::file_name);
     let all: u64 = files.iter().map(|file| file.metadata().map_or(0, |file| file.len())).sum();
-    progress.set_bytes(all);
     let mut done = 0;
     for file in files {
         let (path, name) = (file.path(), file.file_name());
@@ -112,11 +165,11 @@ pub(in crate::cli) async fn fill(
             let line = || {
                 sentence!(
                     l,
-                    "恢复：已写入{done_mib} / {all} MiB（{name}）",
-                    "restore: {done_mib} of {all} MiB written ({name})"
+                    "已载入{done_mib} / {all} MiB（{name}）",
+                    "{done_mib} of {all} MiB loaded ({name})"
                 )
             };
-            progress.show(done, || sentence!(l, "写入", "writing"), line);
+            progress.note(|| sentence!(l, "载入", "loading"), line);
         };
         let loaded = restore.load_table(BufReader::with_capacity(1 << 16, open), show).await;
         loaded.map_err(|error| explained(error, &path))?;
@@ -128,22 +181,4 @@ pub(in crate::cli) async fn fill(
     let settings = settings_of_restored(header.taken.clone());
     let finished = restore.finish(claims, forgotten(keep_keys), &settings, now).await;
     finished.map_err(|error| explained(error, dir))
-}
-
-/// Returns the error in a form that can be shown.
-fn explained(error: CopyError, path: &Path) -> anyhow::Error {
-    match error {
-        CopyError::Open(error) => error.into(),
-        CopyError::Store(error) => error.into(),
-        CopyError::Io(error) => CommandFailure::CannotRead(path.to_owned()).with_cause(error),
-        CopyError::Input { table, line } => {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let entry = if table.is_empty() {
-                format!("{name}, line {line}")
-            } else {
-                format!("{table}, line {line}")
-            };
-            BackupFault::Damaged { entry: Some(entry) }.into()
-        }
-    }
 }

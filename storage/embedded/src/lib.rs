@@ -88,7 +88,7 @@ pub async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError> {
 fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let lock = lock::DirLock::take(&options.dir)?;
     let is_copy = !backup::finish_cut_short(&options.dir)? && lock.is_of_copy();
-    let before = if options.upgrade_without_copy { None } else { upgrade::prepare(&options.dir)? };
+    let before = upgrade::prepare(&options.dir, !options.upgrade_without_copy)?;
     match (open_locked(options, lock, is_copy), before) {
         (Ok(storage), Some(before)) => {
             tracing::warn!(

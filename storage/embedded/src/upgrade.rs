@@ -45,16 +45,23 @@ pub struct PutBack {
 }
 
 /// Copies the mall in `dir`, whose lock the caller holds, if its schema is older than this program's. Returns
-/// the copy.
+/// the copy; `None` if none is needed or `is_wanted`.
 ///
 /// # Errors
-/// [`OpenError::Io`]: there is too little room, or the system refuses an operation. Nothing of the mall was
+/// [`OpenError::NoRoomForCopy`]; [`OpenError::Io`]: the system refuses an operation. Nothing of the mall was
 /// changed.
-pub(crate) fn prepare(dir: &Path) -> Result<Option<BeforeUpgrade>, OpenError> {
-    let refused =
-        |source| OpenError::Io { path: dir.to_owned(), what: "cannot be copied before the upgrade", source };
+pub(crate) fn prepare(dir: &Path, is_wanted: bool) -> Result<Option<BeforeUpgrade>, OpenError> {
+    let refused = |source| not_copied(dir, source);
     remove(&dir.join(UNFINISHED)).map_err(refused)?;
     let Some(schema) = older_schema(&dir.join("mall.sqlite")) else { return Ok(None) };
+    if !is_wanted {
+        tracing::warn!(
+            before = schema,
+            now = NEWEST_SCHEMA,
+            "upgrading the mall without a copy of it; only mallbox downgrade or a backup leads back"
+        );
+        return Ok(None);
+    }
     if let Err(error) = names(dir).and_then(|names| check_movable(dir, &names)) {
         tracing::warn!(%error, "the mall is upgraded without a copy, which could not be put back");
         return Ok(None);
@@ -68,8 +75,9 @@ pub(crate) fn prepare(dir: &Path) -> Result<Option<BeforeUpgrade>, OpenError> {
             return Ok(Some(BeforeUpgrade { path: copy, schema }));
         }
     }
+    check_room(dir)?;
     let unfinished = dir.join(UNFINISHED);
-    let copied = check_room(dir).and_then(|()| copy_mall(dir, &unfinished)).and_then(|()| {
+    let copied = copy_mall(dir, &unfinished).and_then(|()| {
         let mut file = File::create(unfinished.join(NOTE))?;
         file.write_all(note.as_bytes())?;
         file.sync_all()?;
@@ -164,27 +172,23 @@ fn path_of(dir: &Path, number: u32) -> PathBuf {
 }
 
 /// Refuses a copy that the disk has no room for.
-fn check_room(dir: &Path) -> io::Result<()> {
+fn check_room(dir: &Path) -> Result<(), OpenError> {
     let mut needed = 0;
-    let takes_links = takes_links(dir)?;
-    for name in names(dir)? {
+    let refused = |source| not_copied(dir, source);
+    let takes_links = takes_links(dir).map_err(refused)?;
+    for name in names(dir).map_err(refused)? {
         if !takes_links || !is_unchanging(&name) {
-            needed += size(&dir.join(name))?;
+            needed += size(&dir.join(name)).map_err(refused)?;
         }
     }
     // With less, the upgraded mall would refuse all claims.
     needed += FREE_BYTES_MIN;
     let free = free_bytes_at(dir).unwrap_or(u64::MAX);
-    if needed <= free {
-        return Ok(());
-    }
-    let text = format!(
-        "{} MiB are needed, and {} MiB are free; make room, or take a backup elsewhere and start with \
-         mallbox serve --upgrade-without-copy",
-        needed.div_ceil(1 << 20),
-        free >> 20
-    );
-    Err(io::Error::new(io::ErrorKind::StorageFull, text))
+    if needed <= free { Ok(()) } else { Err(OpenError::NoRoomForCopy { path: dir.to_owned(), needed, free }) }
+}
+
+fn not_copied(dir: &Path, source: io::Error) -> OpenError {
+    OpenError::Io { path: dir.to_owned(), what: "cannot be copied before the upgrade", source }
 }
 
 /// Returns whether the file system has hard links.

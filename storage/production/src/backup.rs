@@ -50,7 +50,7 @@ impl ServersSnapshot {
 
     /// Returns the names of the tables.
     #[must_use]
-    pub fn tables(&self) -> &[String] {
+    pub fn tables(&self) -> Vec<String> {
         self.mysql.tables()
     }
 
@@ -104,10 +104,9 @@ impl ServersRestore {
     /// [`CopyError::Open`]: a server does not respond, or the database or the prefix is in use.
     pub async fn begin(options: &ProductionOptions, schema: u64) -> Result<Self, CopyError> {
         let (redis, prefix) = (RedisUpkeep::to(&options.redis.url).await?, options.redis.prefix.clone());
-        if let Some(key) = redis.other_key(&prefix).await? {
-            let detail = format!(
-                "it has keys of a mall with the prefix {prefix}, such as {key}; choose another with --redis-prefix"
-            );
+        if redis.has_other_keys(&prefix).await? {
+            let detail =
+                format!("it has keys of a mall with the prefix {prefix}; choose another with --redis-prefix");
             return Err(OpenError::Unfit { server: format!("Redis at {}", redis.address()), detail }.into());
         }
         Ok(Self { mysql: Restore::begin(&options.mysql, schema).await?, redis, prefix })

@@ -1,4 +1,4 @@
-//! Why a mall on servers is not copied or restored.
+//! Errors of backup and restore on servers.
 
 use std::io;
 
@@ -17,8 +17,11 @@ pub enum CopyError {
     /// The copy cannot be written or read.
     #[error("cannot write or read the copy")]
     Io(#[from] io::Error),
-    /// A line of a copied table is none; line 0 for a table that is missing.
-    #[error("line {line} of table {table:?} is none of this schema")]
+    /// A table of the schema is missing in the copy.
+    #[error("table {0} is missing")]
+    MissingTable(String),
+    /// A line of a copied table does not match the schema.
+    #[error("line {line} of table {table:?} does not match the schema")]
     Input {
         /// Name of the table; empty if its first line does not tell.
         table: String,

@@ -45,7 +45,8 @@ impl std::ops::Sub for ServerStats {
 
 impl TemporaryMall {
     /// Chooses names for a temporary mall on the servers of `options`; writes nothing. The prefix and the
-    /// database named in `options` stay untouched. The names contain `purpose`, a short word. Connections live on the runtime of the caller.
+    /// database named in `options` stay untouched. The names contain `purpose`, a short word. Connections live
+    /// on the runtime of the caller.
     ///
     /// # Errors
     /// - [`OpenError::BadUrl`]: a URL is invalid.
@@ -61,6 +62,16 @@ impl TemporaryMall {
         };
         own.redis.prefix = format!("{purpose}-{name:016x}");
         Ok(Self { redis: RedisUpkeep::to(&own.redis.url).await?, options: own, database })
+    }
+
+    /// Returns the temporary mall with these [`options`](Self::options), for its removal by another runtime than
+    /// that of its connections.
+    ///
+    /// # Errors
+    /// As [`beside`](Self::beside).
+    pub async fn at(options: ProductionOptions) -> Result<Self, OpenError> {
+        let database = mysql::Address::parse(&options.mysql)?.database;
+        Ok(Self { redis: RedisUpkeep::to(&options.redis.url).await?, options, database })
     }
 
     /// Returns what the servers hold: keys of any prefix, and tables in the database that the URL `mysql`

@@ -34,7 +34,7 @@ pub(in super::super) struct Address {
     /// How to connect to the mall's database.
     pub(super) opts: Opts,
     /// Name of the database.
-    pub(super) database: String,
+    pub(in super::super) database: String,
 }
 
 impl Address {

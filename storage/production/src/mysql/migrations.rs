@@ -113,15 +113,21 @@ const STEPS: &[(&str, &str)] = steps![
 
 /// The newest step known to this program.
 pub(super) const LATEST_STEP: u64 = STEPS.len() as u64;
-/// Table that lists the steps applied.
-pub(super) const SCHEMA_TABLE: &str = "mallbox_schema";
-/// Table that marks a database into which a mall is being restored.
-pub(super) const RESTORE_MARK: &str = "mallbox_restoring";
+/// Number in the list of steps that marks a database into which a mall is being restored. Earlier versions
+/// take it for the schema of a newer one, and refuse the database too.
+const RESTORING: u64 = 4_294_967_295;
 /// Why a database with the mark cannot be used.
 pub(super) const RESTORE_CUT_SHORT: &str =
     "a restore into it has not finished; repeat mallbox restore, or drop the database";
+/// Why the lock was not free.
+pub(super) const MIGRATING: &str =
+    "another mallbox has been migrating it for a minute; start again after the migration";
 /// Longest wait for the migrations of another process, in seconds.
 const LOCK_TIMEOUT_S: u32 = 60;
+/// Creates the list of the steps applied.
+const CREATE_LIST: &str =
+    "CREATE TABLE IF NOT EXISTS mallbox_schema (number BIGINT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) NOT NULL)
+     ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin";
 /// A column, a key, a table or a trigger exists already, or is dropped already: the step was done but not
 /// noted.
 const ALREADY_DONE_CODES: [u16; 5] = [1050, 1060, 1061, 1091, 1359];
@@ -163,23 +169,27 @@ impl<F: Into<MysqlError>> From<F> for MigrationError {
 
 /// Migrates the database to the newest version. Does nothing if already up to date.
 pub(super) async fn apply(conn: &mut Conn) -> Result<(), MigrationError> {
-    // `GET_LOCK` is server-wide and its names are short, so the lock's name holds a hash of the database's
-    // name.
-    let got =
-        first(conn, "SELECT GET_LOCK(CONCAT('mallbox ', SHA1(DATABASE())), ?)", (LOCK_TIMEOUT_S,), |row| {
-            row.next::<Option<i64>>()
-        });
-    if got.await?.flatten() != Some(1) {
-        return Err(MigrationError::Because(
-            "another mallbox has been migrating it for a minute; start again after the migration".into(),
-        ));
+    if !lock(conn).await? {
+        return Err(MigrationError::Because(MIGRATING.into()));
     }
     let applied = apply_locked(conn).await;
-    // Closing the connection would release the lock too.
-    conn.query_drop("SELECT RELEASE_LOCK(CONCAT('mallbox ', SHA1(DATABASE())))")
-        .await
-        .map_err(MysqlError::from)?;
+    unlock(conn).await?;
     applied
+}
+
+/// Takes the lock under which the schema of the database is migrated, read or begun. Returns whether it was
+/// free within [`LOCK_TIMEOUT_S`].
+pub(super) async fn lock(conn: &mut Conn) -> Result<bool, MysqlError> {
+    // `GET_LOCK` is server-wide and its names are short, so the lock's name holds a hash of the database's
+    // name.
+    let sql = "SELECT GET_LOCK(CONCAT('mallbox ', SHA1(DATABASE())), ?)";
+    let got = first(conn, sql, (LOCK_TIMEOUT_S,), |row| row.next::<Option<i64>>());
+    Ok(got.await?.flatten() == Some(1))
+}
+
+/// Releases the lock, as closing the connection would.
+pub(super) async fn unlock(conn: &mut Conn) -> Result<(), MysqlError> {
+    Ok(conn.query_drop("SELECT RELEASE_LOCK(CONCAT('mallbox ', SHA1(DATABASE())))").await?)
 }
 
 async fn apply_locked(conn: &mut Conn) -> Result<(), MigrationError> {
@@ -203,11 +213,7 @@ async fn apply_locked(conn: &mut Conn) -> Result<(), MigrationError> {
 
 /// Applies the steps up to number `last` that the database lacks.
 pub(super) async fn apply_steps(conn: &mut Conn, last: u64) -> Result<(), MysqlError> {
-    conn.query_drop(
-        "CREATE TABLE IF NOT EXISTS mallbox_schema (number BIGINT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) NOT NULL)
-         ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin",
-    )
-    .await?;
+    conn.query_drop(CREATE_LIST).await?;
     let has = applied(conn).await?;
     for (number, (name, sql)) in (1..=last).zip(STEPS) {
         if number > has {
@@ -220,8 +226,20 @@ pub(super) async fn apply_steps(conn: &mut Conn, last: u64) -> Result<(), MysqlE
 
 /// Returns the number of the last step applied.
 async fn applied(conn: &mut Conn) -> Result<u64, MysqlError> {
-    let sql = "SELECT MAX(number) FROM mallbox_schema";
-    Ok(first(conn, sql, (), |row| row.next::<Option<u64>>()).await?.flatten().unwrap_or(0))
+    let sql = "SELECT MAX(number) FROM mallbox_schema WHERE number < ?";
+    Ok(first(conn, sql, (RESTORING,), |row| row.next::<Option<u64>>()).await?.flatten().unwrap_or(0))
+}
+
+/// Marks an empty database as one into which a mall is being restored.
+pub(super) async fn begin_restore(conn: &mut Conn) -> Result<(), MysqlError> {
+    // One statement: there is no moment with the table and without the mark.
+    let sql = format!("{CREATE_LIST} SELECT {RESTORING} AS number, 'restoring' AS name");
+    Ok(conn.query_drop(sql).await?)
+}
+
+/// Removes the mark.
+pub(super) async fn end_restore(conn: &mut Conn) -> Result<(), MysqlError> {
+    Ok(conn.exec_drop("DELETE FROM mallbox_schema WHERE number = ?", (RESTORING,)).await?)
 }
 
 /// Returns the names of all tables that the steps create.
@@ -236,21 +254,24 @@ pub(super) fn tables_of_mall() -> BTreeSet<&'static str> {
 /// Returns the state of the schema. Changes nothing.
 pub(super) async fn state(conn: &mut Conn) -> Result<SchemaState, MysqlError> {
     match tables(conn).await? {
-        (0, _, _) => Ok(SchemaState::Empty),
-        (_, _, 1..) => Ok(SchemaState::Restoring),
-        (_, 0, _) => Ok(SchemaState::Foreign),
-        _ => Ok(SchemaState::At { step: applied(conn).await?, latest: LATEST_STEP }),
+        (0, _) => Ok(SchemaState::Empty),
+        (_, 0) => Ok(SchemaState::Foreign),
+        _ => {
+            let sql = "SELECT number FROM mallbox_schema WHERE number = ?";
+            let mark = first(conn, sql, (RESTORING,), |row| row.next::<u64>()).await?;
+            match mark {
+                Some(_) => Ok(SchemaState::Restoring),
+                None => Ok(SchemaState::At { step: applied(conn).await?, latest: LATEST_STEP }),
+            }
+        }
     }
 }
 
-/// Counts all tables of the database, the one among them that lists the steps, and the mark of a restore.
-async fn tables(conn: &mut Conn) -> Result<(i64, i64, i64), MysqlError> {
-    let sql = "SELECT COUNT(*), COUNT(CASE WHEN table_name = ? THEN 1 END),
-                      COUNT(CASE WHEN table_name = ? THEN 1 END)
+/// Counts all tables of the database, and the tables among them that list the steps.
+async fn tables(conn: &mut Conn) -> Result<(i64, i64), MysqlError> {
+    let sql = "SELECT COUNT(*), COUNT(CASE WHEN table_name = 'mallbox_schema' THEN 1 END)
                FROM information_schema.tables WHERE table_schema = DATABASE()";
-    let counted =
-        first(conn, sql, (SCHEMA_TABLE, RESTORE_MARK), |row| Ok((row.next()?, row.next()?, row.next()?)))
-            .await?;
+    let counted = first(conn, sql, (), |row| Ok((row.next()?, row.next()?))).await?;
     Ok(counted.unwrap_or_default())
 }
 

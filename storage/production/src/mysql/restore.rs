@@ -1,7 +1,7 @@
 //! A mall put into an empty database, from the tables of a backup.
 //!
-//! While [`RESTORE_MARK`] is there, no mall opens the database, and the next restore empties it first: a
-//! restore that was cut short leaves nothing that could be taken for a mall.
+//! While the restore lasts, the database has a mark, with which no mall opens it, and the next restore
+//! empties it first: a restore that was cut short leaves nothing that could be taken for a mall.
 
 use std::collections::BTreeSet;
 use std::io::BufRead;
@@ -12,15 +12,15 @@ use mallbox_storage::{
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Value};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::address::Address;
-use super::columns::{all, execute, first};
+use super::columns::{execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
-use super::migrations::{self, LATEST_STEP, RESTORE_MARK, SchemaState};
+use super::migrations::{self, LATEST_STEP, SchemaState};
 use super::orders::MysqlOrders;
-use super::snapshot::{columns, store, tables_in_backup, within};
+use super::snapshot::{columns, store, tables, tables_in_backup, unreachable, within};
 use super::table_lines::{TableHead, row_in};
 use super::{event_subscribers, first_connection, quoted};
 use crate::copy_error::CopyError;
@@ -35,6 +35,9 @@ const VALUES_MAX: usize = 32_000;
 const STATEMENTS_PER_COMMIT: usize = 16;
 /// Longest duration of all migrations; one that rebuilds a table takes its time.
 const MIGRATION_MAX: Duration = Duration::from_secs(3_600);
+/// Longest time for which a call is repeated that the server does not answer.
+const SETTLING_MAX: Duration = Duration::from_secs(120);
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// Claims per call.
 const CLAIMS_AT_ONCE: usize = 500;
 /// Settings of the connection: 0 is an id like any other.
@@ -54,33 +57,35 @@ pub(crate) struct Restore {
 impl Restore {
     /// Creates the database if it does not exist, and in it the schema of migration `step` without rows.
     /// Removes what a restore that was cut short has left.
-    pub(crate) async fn begin(url: &str, step: u64) -> Result<Self, OpenError> {
+    pub(crate) async fn begin(url: &str, step: u64) -> Result<Self, CopyError> {
         let address = Address::parse(url)?;
         let server = address.shown();
-        let unfit = |detail: String| OpenError::Unfit { server: server.clone(), detail };
-        let unreachable = |fault: MysqlError| OpenError::Unreachable {
-            server: server.clone(),
-            source: fault.to_string().into(),
-        };
+        let unfit = |detail: String| CopyError::from(OpenError::Unfit { server: server.clone(), detail });
         if step > LATEST_STEP {
             return Err(unfit(format!(
                 "the backup has schema {step}, and this version supports up to {LATEST_STEP}; use a newer mallbox"
             )));
         }
-        let mut conn = first_connection(&address).await.map_err(unreachable)?;
-        let is_alone = prepare(&mut conn).await.map_err(unreachable)?;
-        if !is_alone {
+        let mut conn =
+            within(first_connection(&address)).await.map_err(|fault| unreachable(&address, &fault))?;
+        if !prepare(&mut conn).await.map_err(store)? {
             return Err(unfit("another restore into it is running".to_owned()));
         }
-        match migrations::state(&mut conn).await.map_err(unreachable)? {
+        // No mall that starts at this moment finds the database empty.
+        if !migrations::lock(&mut conn).await.map_err(store)? {
+            return Err(unfit(migrations::MIGRATING.to_owned()));
+        }
+        match within(migrations::state(&mut conn)).await.map_err(store)? {
             SchemaState::Empty => {}
-            SchemaState::Restoring => drop_tables(&mut conn).await.map_err(unreachable)?,
+            SchemaState::Restoring => drop_tables(&mut conn).await.map_err(store)?,
             SchemaState::Foreign | SchemaState::At { .. } => {
                 let detail = "it is not empty; restore into a new database, and start the mall on that";
                 return Err(unfit(detail.to_owned()));
             }
         }
-        let missing = create(&mut conn, step).await.map_err(unreachable)?;
+        within(migrations::begin_restore(&mut conn)).await.map_err(store)?;
+        within(migrations::unlock(&mut conn)).await.map_err(store)?;
+        let missing = create(&mut conn, step).await.map_err(store)?;
         Ok(Self { conn, address, missing })
     }
 
@@ -131,7 +136,7 @@ impl Restore {
         now: Timestamp,
     ) -> Result<(), CopyError> {
         if let Some(table) = self.missing.first() {
-            return Err(CopyError::Input { table: table.clone(), line: 0 });
+            return Err(CopyError::MissingTable(table.clone()));
         }
         migrate(&mut self.conn, LATEST_STEP).await.map_err(store)?;
         let conn = &mut self.conn;
@@ -161,10 +166,7 @@ impl Restore {
 
     /// Removes the mark: from here on the database is that of a mall.
     pub(crate) async fn finish(mut self) -> Result<(), CopyError> {
-        within(self.conn.query_drop(format!("DROP TABLE {RESTORE_MARK}"))).await.map_err(store)?;
-        // A lost connection at the end takes nothing away.
-        let _ = self.conn.disconnect().await;
-        Ok(())
+        within(migrations::end_restore(&mut self.conn)).await.map_err(store)
     }
 
     /// Whether the schema has a table with these columns that was not filled yet.
@@ -184,10 +186,8 @@ async fn prepare(conn: &mut Conn) -> Result<bool, MysqlError> {
     Ok(got.flatten() == Some(1))
 }
 
-/// Creates the mark, and the schema without rows. Returns the tables that a backup has to fill.
+/// Creates the schema without rows. Returns the tables that a backup has to fill.
 async fn create(conn: &mut Conn, step: u64) -> Result<BTreeSet<String>, MysqlError> {
-    let sql = format!("CREATE TABLE {RESTORE_MARK} (one TINYINT NOT NULL PRIMARY KEY) ENGINE = InnoDB");
-    within(conn.query_drop(sql)).await?;
     migrate(conn, step).await?;
     let expected = tables_in_backup();
     let mut missing = BTreeSet::new();
@@ -204,19 +204,14 @@ async fn migrate(conn: &mut Conn, step: u64) -> Result<(), MysqlError> {
     migrated.unwrap_or(Err(MysqlError::Silence(MIGRATION_MAX)))
 }
 
-/// Drops all tables, the mark last.
+/// Drops all tables, the list with the mark last.
 async fn drop_tables(conn: &mut Conn) -> Result<(), MysqlError> {
     let mut tables = tables(conn).await?;
-    tables.sort_by_key(|table| table == RESTORE_MARK);
+    tables.sort_by_key(|table| table == "mallbox_schema");
     for table in tables {
         within(conn.query_drop(format!("DROP TABLE {}", quoted(&table)))).await?;
     }
     Ok(())
-}
-
-async fn tables(conn: &mut Conn) -> Result<Vec<String>, MysqlError> {
-    let sql = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()";
-    within(all(conn, sql, (), |row| row.next())).await
 }
 
 /// Rows on their way into a table.
@@ -282,10 +277,11 @@ async fn settle(orders: &MysqlOrders, claims: &[Claim], now: Timestamp) -> Resul
     let logged: Vec<LoggedClaim> = logged.collect();
     let mut parts = vec![&logged[..]];
     while let Some(part) = parts.pop() {
-        match (orders.persist(part, now).await, part) {
+        match (patiently(|| orders.persist(part, now)).await, part) {
             (Ok(_), _) => {}
             (Err(StoreError::Refused { source, .. }), [claim]) => {
-                orders.insert_dead_letter(claim, DeadReason::Refused, &source.to_string(), now).await?;
+                let detail = source.to_string();
+                patiently(|| orders.insert_dead_letter(claim, DeadReason::Refused, &detail, now)).await?;
             }
             (Err(StoreError::Refused { .. }), _) => {
                 let (first, second) = part.split_at(part.len() / 2);
@@ -295,6 +291,20 @@ async fn settle(orders: &MysqlOrders, claims: &[Claim], now: Timestamp) -> Resul
         }
     }
     Ok(())
+}
+
+/// Repeats a call while the server does not respond in time: the loading before may have left it with work.
+async fn patiently<T, F>(call: impl Fn() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    let until = Instant::now() + SETTLING_MAX;
+    loop {
+        match call().await {
+            Err(StoreError::Unavailable { .. }) if Instant::now() < until => sleep(RETRY_PAUSE).await,
+            done => return done,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -324,7 +334,7 @@ mod tests {
         let mut snapshot = Snapshot::begin(&url).await.unwrap();
         assert_eq!(snapshot.step(), EARLIER);
         let mut restore = Restore::begin(&mariadb.url("restored"), snapshot.step()).await.unwrap();
-        for table in snapshot.tables().to_vec() {
+        for table in snapshot.tables() {
             let mut lines = Vec::new();
             let copied = snapshot.copy_table(&table, |piece| {
                 lines.extend_from_slice(piece);
@@ -386,6 +396,6 @@ mod tests {
             );
         }
         let incomplete = restore.complete(&[], &[], &[], NOW).await.unwrap_err();
-        assert!(matches!(incomplete, CopyError::Input { line: 0, .. }), "{incomplete}");
+        assert!(matches!(incomplete, CopyError::MissingTable(_)), "{incomplete}");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mallbox_storage::OpenError;
 use mysql_async::prelude::Queryable as _;
-use mysql_async::{Conn, Row};
+use mysql_async::{Conn, Error, Row};
 use tokio::time::timeout;
 
 use super::address::Address;
@@ -26,46 +26,57 @@ const LEFT_OUT: [&str; 2] = ["server_epochs", "order_instances"];
 ///
 /// - every table as of the same moment;
 /// - the disk of the backup may stop for minutes, and the server waits.
-const SETTINGS: [&str; 3] = [
+const SETTINGS: [&str; 2] = [
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     "SET SESSION net_write_timeout = 600, wait_timeout = 3600",
-    "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
 ];
+/// Limits on the time of a statement that the operator may have set: MySQL's and MariaDB's. The reading of a
+/// large table is to take its time.
+const NO_STATEMENT_LIMIT: [&str; 2] =
+    ["SET SESSION max_execution_time = 0", "SET SESSION max_statement_time = 0"];
+const UNKNOWN_VARIABLE: u16 = 1193;
 
 /// A mall's database as of one moment. Other connections write on meanwhile.
 pub(crate) struct Snapshot {
     conn: Conn,
     step: u64,
-    tables: Vec<String>,
+    tables: Vec<TableHead>,
 }
 
 impl Snapshot {
     /// Connects, and begins the snapshot. Changes nothing on the server: a schema of an earlier version is
     /// not migrated.
-    pub(crate) async fn begin(url: &str) -> Result<Self, OpenError> {
+    pub(crate) async fn begin(url: &str) -> Result<Self, CopyError> {
         let address = Address::parse(url)?;
         let server = address.shown();
-        let unfit = |detail: &str| OpenError::Unfit { server: server.clone(), detail: detail.to_owned() };
-        let begun = async {
-            let mut conn = open(address.opts.clone()).await?;
-            let state = migrations::state(&mut conn).await?;
-            for setting in SETTINGS {
-                within(conn.query_drop(setting)).await?;
-            }
-            let tables =
-                if matches!(state, SchemaState::At { .. }) { tables(&mut conn).await? } else { Vec::new() };
-            Ok((conn, state, tables))
+        let unfit = |detail: &str| {
+            CopyError::from(OpenError::Unfit { server: server.clone(), detail: detail.to_owned() })
         };
-        let (conn, state, tables) = begun.await.map_err(|fault: MysqlError| OpenError::Unreachable {
-            server: server.clone(),
-            source: fault.to_string().into(),
-        })?;
-        match state {
-            SchemaState::At { step, latest } if step <= latest => Ok(Self { conn, step, tables }),
-            SchemaState::At { .. } => Err(unfit("it was written by a newer mallbox; use that version")),
-            SchemaState::Empty | SchemaState::Foreign => Err(unfit("there is no mall in it")),
-            SchemaState::Restoring => Err(unfit(migrations::RESTORE_CUT_SHORT)),
+        let mut conn = open(address.opts.clone()).await.map_err(|fault| unreachable(&address, &fault))?;
+        set_up(&mut conn).await.map_err(store)?;
+        // No migration changes the schema before its columns are known. A later one ends the snapshot, at
+        // the first table that it has changed.
+        if !migrations::lock(&mut conn).await.map_err(store)? {
+            return Err(unfit(migrations::MIGRATING));
         }
+        let state = within(migrations::state(&mut conn)).await.map_err(store)?;
+        let step = match state {
+            SchemaState::At { step, latest } if step <= latest => step,
+            SchemaState::At { .. } => {
+                return Err(unfit("it was written by a newer mallbox; use that version"));
+            }
+            SchemaState::Empty | SchemaState::Foreign => return Err(unfit("there is no mall in it")),
+            SchemaState::Restoring => return Err(unfit(migrations::RESTORE_CUT_SHORT)),
+        };
+        let tables = heads(&mut conn).await.map_err(store)?;
+        within(conn.query_drop("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"))
+            .await
+            .map_err(store)?;
+        // Rolled back to after each table, which ends the lock on its definition: a migration would wait for
+        // that until the end of the backup, and all other users of the table for the migration.
+        within(conn.query_drop("SAVEPOINT before_table")).await.map_err(store)?;
+        within(migrations::unlock(&mut conn)).await.map_err(store)?;
+        Ok(Self { conn, step, tables })
     }
 
     /// Returns the number of the last migration of the schema.
@@ -74,8 +85,8 @@ impl Snapshot {
     }
 
     /// Returns the names of the tables to copy.
-    pub(crate) fn tables(&self) -> &[String] {
-        &self.tables
+    pub(crate) fn tables(&self) -> Vec<String> {
+        self.tables.iter().map(|head| head.table.clone()).collect()
     }
 
     /// Returns a setting of the mall.
@@ -92,7 +103,8 @@ impl Snapshot {
     ) -> Result<(), CopyError> {
         /// Size of a piece in bytes.
         const PIECE: usize = 1 << 16;
-        let head = head(&mut self.conn, table).await.map_err(store)?;
+        let head = self.tables.iter().find(|head| head.table == table);
+        let head = head.ok_or_else(|| CopyError::MissingTable(table.to_owned()))?;
         let columns: Vec<String> = head.columns.iter().map(|column| quoted(column)).collect();
         let sql = format!("SELECT {} FROM {}", columns.join(", "), quoted(table));
         let mut piece = serde_json::to_vec(&head).map_err(io::Error::from)?;
@@ -108,8 +120,21 @@ impl Snapshot {
         }
         out(&piece)?;
         within(rows.drop_result()).await.map_err(store)?;
-        Ok(())
+        within(self.conn.query_drop("ROLLBACK TO SAVEPOINT before_table")).await.map_err(store)
     }
+}
+
+async fn set_up(conn: &mut Conn) -> Result<(), MysqlError> {
+    for setting in SETTINGS {
+        within(conn.query_drop(setting)).await?;
+    }
+    for setting in NO_STATEMENT_LIMIT {
+        match within(conn.query_drop(setting)).await {
+            Err(MysqlError::Driver(Error::Server(error))) if error.code == UNKNOWN_VARIABLE => {}
+            set => set?,
+        }
+    }
+    Ok(())
 }
 
 fn unknown_type(table: &str) -> CopyError {
@@ -120,24 +145,38 @@ pub(super) fn store(fault: MysqlError) -> CopyError {
     CopyError::Store(fault.into_store_error(OP))
 }
 
+/// Returns an error for a server that was not reached.
+pub(super) fn unreachable(address: &Address, fault: &MysqlError) -> CopyError {
+    OpenError::Unreachable { server: address.shown(), source: fault.to_string().into() }.into()
+}
+
 /// Waits for a response for [`SILENCE_MAX`] at most.
 pub(super) async fn within<T, E: Into<MysqlError>>(
     call: impl Future<Output = Result<T, E>>,
 ) -> Result<T, MysqlError> {
-    let answered = timeout(SILENCE_MAX, call).await;
-    answered.map_err(|_| MysqlError::Silence(SILENCE_MAX))?.map_err(Into::into)
+    let reply = timeout(SILENCE_MAX, call).await;
+    reply.map_err(|_| MysqlError::Silence(SILENCE_MAX))?.map_err(Into::into)
 }
 
-/// Returns the names of the tables to copy.
-async fn tables(conn: &mut Conn) -> Result<Vec<String>, MysqlError> {
+/// Returns the tables to copy, with their columns.
+async fn heads(conn: &mut Conn) -> Result<Vec<TableHead>, MysqlError> {
+    let expected = tables_in_backup();
+    let mut heads = Vec::new();
+    for table in tables(conn).await?.iter().filter(|table| expected.contains(table.as_str())) {
+        heads.push(head(conn, table).await?);
+    }
+    Ok(heads)
+}
+
+/// Returns the names of all tables of the database, without views.
+pub(super) async fn tables(conn: &mut Conn) -> Result<Vec<String>, MysqlError> {
     let sql = "SELECT table_name FROM information_schema.tables
                WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY table_name";
-    let (tables, expected) = (within(all(conn, sql, (), Columns::next::<String>)).await?, tables_in_backup());
-    Ok(tables.into_iter().filter(|table| expected.contains(table.as_str())).collect())
+    within(all(conn, sql, (), Columns::next)).await
 }
 
-/// Returns the names of all tables that a backup may have. Tables of others in the database are not among
-/// them.
+/// Returns the names of all tables that a backup may have. Tables of other programs in the database are not
+/// among them.
 pub(super) fn tables_in_backup() -> BTreeSet<&'static str> {
     let mut tables = migrations::tables_of_mall();
     tables.retain(|table| !LEFT_OUT.contains(table));

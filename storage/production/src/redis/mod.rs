@@ -210,7 +210,7 @@ impl RedisUpkeep {
         visit_copies::copy(&self.link, prefix, now, out).await
     }
 
-    /// Writes copied visits and salts.
+    /// Replaces visits and salts by copied ones.
     pub(super) async fn put_visits(
         &self,
         prefix: &str,
@@ -218,12 +218,12 @@ impl RedisUpkeep {
         now: Timestamp,
     ) -> Result<(), CopyError> {
         let keys = Keys::new(prefix).map_err(CopyError::Open)?;
-        visit_copies::put(&self.link, &keys, lines, now).await
+        visit_copies::replace(&self.link, (&keys, prefix), lines, now).await
     }
 
-    /// Returns a key of the mall with this prefix, other than those of visits, if there is one.
-    pub(super) async fn other_key(&self, prefix: &str) -> Result<Option<String>, StoreError> {
-        visit_copies::other_key(&self.link, prefix).await
+    /// Returns whether there are keys of a mall with this prefix, other than those of visits.
+    pub(super) async fn has_other_keys(&self, prefix: &str) -> Result<bool, StoreError> {
+        visit_copies::has_other_keys(&self.link, prefix).await
     }
 
     /// Returns all pending claims of the mall with this prefix.

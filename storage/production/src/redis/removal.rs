@@ -3,7 +3,7 @@
 use mallbox_storage::StoreError;
 
 use super::link::Link;
-use super::scan::keys_of;
+use super::scan::{keys_of, of_key};
 
 const OP: &str = "redis.remove_all";
 
@@ -12,12 +12,7 @@ pub(super) async fn remove_all(link: &Link, prefix: &str) -> Result<u64, StoreEr
     let mut removed = 0;
     let mut scan = keys_of(link, OP, prefix).await?;
     while let Some(keys) = scan.next().await? {
-        let unlink = |key: &String| {
-            let mut command = redis::cmd("UNLINK");
-            command.arg(key);
-            command
-        };
-        let commands: Vec<_> = keys.iter().map(unlink).collect();
+        let commands: Vec<_> = keys.iter().map(|key| of_key("UNLINK", key)).collect();
         removed += link.query_all::<u64>(OP, &commands).await?.iter().sum::<u64>();
     }
     Ok(removed)

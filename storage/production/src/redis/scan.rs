@@ -1,6 +1,7 @@
 //! All keys of a mall, found by their prefix.
 
 use mallbox_storage::StoreError;
+use redis::Cmd;
 
 use super::link::{Link, Master};
 
@@ -42,4 +43,11 @@ impl Scan<'_> {
         self.cursor = next;
         Ok(Some(keys))
     }
+}
+
+/// Returns a command whose only argument is a key.
+pub(super) fn of_key(name: &str, key: &str) -> Cmd {
+    let mut command = redis::cmd(name);
+    command.arg(key);
+    command
 }

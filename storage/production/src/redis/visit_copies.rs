@@ -1,5 +1,5 @@
-//! What Redis alone has of a mall and a restored mall needs: visitors and views of days, and the salts of
-//! anonymous visitors. Keys are copied as they are, without the mall's prefix.
+//! The keys that a restored mall needs and no database can fill again: visitors and views of days, and the
+//! salts of anonymous visitors. They are copied as they are, without the mall's prefix.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::keys::Keys;
 use super::link::Link;
-use super::scan::keys_of;
+use super::scan::{keys_of, of_key};
 use crate::copy_error::CopyError;
 
 const OP: &str = "copy visits";
@@ -45,13 +45,8 @@ pub(super) async fn copy(
             .filter_map(|key| Some((without_prefix(&key, prefix)?, key)))
             .filter(|(name, _)| is_of_visits(name))
             .collect();
-        let command = |name: &str, key: &str| {
-            let mut command = redis::cmd(name);
-            command.arg(key);
-            command
-        };
-        let gets: Vec<Cmd> = named.iter().map(|(_, key)| command("GET", key)).collect();
-        let lives: Vec<Cmd> = named.iter().map(|(_, key)| command("PTTL", key)).collect();
+        let gets: Vec<Cmd> = named.iter().map(|(_, key)| of_key("GET", key)).collect();
+        let lives: Vec<Cmd> = named.iter().map(|(_, key)| of_key("PTTL", key)).collect();
         let values: Vec<Option<Vec<u8>>> = link.query_all(OP, &gets).await?;
         let lives: Vec<i64> = link.query_all(OP, &lives).await?;
         for (((name, _), value), life) in named.into_iter().zip(values).zip(lives) {
@@ -67,13 +62,20 @@ pub(super) async fn copy(
     Ok(())
 }
 
-/// Writes copied keys. Those that have expired since are left out.
-pub(super) async fn put(
+/// Writes copied keys, after the removal of any that are there. Keys that have expired since are left out.
+pub(super) async fn replace(
     link: &Link,
-    keys: &Keys,
+    (keys, prefix): (&Keys, &str),
     lines: impl io::BufRead,
     now: Timestamp,
 ) -> Result<(), CopyError> {
+    // Of a restore that was cut short.
+    let mut scan = keys_of(link, OP, prefix).await?;
+    while let Some(found) = scan.next().await? {
+        let is_visit = |key: &&String| without_prefix(key, prefix).is_some_and(|name| is_of_visits(&name));
+        let commands: Vec<Cmd> = found.iter().filter(is_visit).map(|key| of_key("UNLINK", key)).collect();
+        link.query_all::<u64>(OP, &commands).await?;
+    }
     let mut sets = Vec::new();
     for (number, line) in (1..).zip(lines.lines()) {
         let bad = || CopyError::Input { table: "visits".to_owned(), line: number };
@@ -95,16 +97,16 @@ pub(super) async fn put(
     Ok(())
 }
 
-/// Returns a key of the mall, other than those of visits, if there is one.
-pub(super) async fn other_key(link: &Link, prefix: &str) -> Result<Option<String>, StoreError> {
+/// Returns whether there are keys of the mall other than those of visits.
+pub(super) async fn has_other_keys(link: &Link, prefix: &str) -> Result<bool, StoreError> {
     let mut scan = keys_of(link, OP, prefix).await?;
     while let Some(keys) = scan.next().await? {
         let other = |key: &String| without_prefix(key, prefix).is_some_and(|name| !is_of_visits(&name));
-        if let Some(key) = keys.into_iter().find(other) {
-            return Ok(Some(key));
+        if keys.iter().any(other) {
+            return Ok(true);
         }
     }
-    Ok(None)
+    Ok(false)
 }
 
 fn is_of_visits(name: &str) -> bool {
