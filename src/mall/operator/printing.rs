@@ -72,7 +72,7 @@ impl PrinterAdmin {
     /// [`Refusal::Printer`] if nothing or only a part was printed; [`Failure::Store`] if the store fails.
     pub async fn print_test_page(&self, by: By, l: Language) -> Result<(), Failure> {
         let printer = self.configured()?;
-        let job = pages::test_page(printer.options(), (by.at, &self.context.zone), l);
+        let job = pages::trial(printer.options(), (by.at, &self.context.zone), l);
         self.print(by, "printer.test", None, job).await
     }
 

@@ -27,7 +27,7 @@ pub(super) fn routes() -> Calls {
         ))
         .post("/ops/printer/test", print_test_page, both("打印测试页", "Print a test page"))
         .explained(both(
-            "打印机没有响应时，最长17秒后返回。",
+            "打印机没有响应时，最迟17秒后返回。",
             "Responds after at most 17 s, also if the printer does not.",
         ))
         .post("/ops/orders/{id}/print", print_receipt, both("打印订单的小票", "Print the receipt of an order"))

@@ -53,11 +53,7 @@ pub(super) fn receipt(
 }
 
 /// Returns the bytes of a page that shows whether paper, characters and QR codes are right.
-pub(super) fn test_page(
-    options: &PrinterOptions,
-    (now, zone): (Timestamp, &TimeZone),
-    l: Language,
-) -> Vec<u8> {
+pub(super) fn trial(options: &PrinterOptions, (now, zone): (Timestamp, &TimeZone), l: Language) -> Vec<u8> {
     let mut page = Page::new(options);
     page.heading(&options.heading);
     page.text(both("打印机测试页", "Printer test").spoken(l), Align::Centre, Look::Bold);
