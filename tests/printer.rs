@@ -318,6 +318,29 @@ fn printer_in_the_network_has_one_connection_at_a_time() {
     assert_eq!(most.load(Ordering::SeqCst), 1);
 }
 
+/// Each of the first jobs takes the printer for some seconds, and the last one gives up.
+#[test]
+fn job_behind_too_many_slow_ones_is_told_that_the_printer_is_busy() {
+    const JOBS: usize = 4;
+    let Line { printer: _silent, held: _held, path } = line();
+    let printer = device(&path);
+    let outcomes = run(async {
+        let jobs: Vec<_> = (0..JOBS)
+            .map(|_| {
+                let printer = printer.clone();
+                tokio::spawn(async move { printer.print(vec![b' '; LARGE]).await })
+            })
+            .collect();
+        let mut outcomes = Vec::new();
+        for job in jobs {
+            outcomes.push(job.await.unwrap());
+        }
+        outcomes
+    });
+    assert_eq!(outcomes[0], Err(PrinterRefusal::Slow));
+    assert_eq!(outcomes[JOBS - 1], Err(PrinterRefusal::Busy), "{outcomes:?}");
+}
+
 /// The end of the runtime is the end of the mall: it does not wait for the job, which is still going on.
 #[test]
 fn silent_printer_holds_up_no_stop() {
