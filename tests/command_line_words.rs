@@ -127,6 +127,9 @@ fn usage_errors_are_reported_in_chinese_and_without_english() {
             "--challenge-script-url不合要求",
         ),
         (vec!["serve", "--data", text(&nothing), "--public-url", "x"], 2, "--public-url应为"),
+        (vec!["serve", "--data", text(&nothing), "--printer", "lp0"], 2, "绝对路径，而不是“lp0”"),
+        (vec!["serve", "--data", text(&nothing), "--printer", "tcp://a:0"], 2, "端口应为1到65535的整数"),
+        (vec!["demo", "--data", text(&nothing), "--printer", text(&other)], 2, "是目录"),
         (vec!["serve", "--data", text(&nothing), "--otlp", "ftp://x"], 2, "这样的地址，而不是ftp://x"),
         (
             vec!["import", text(&file), "--data", text(&new), "--payment", "webhook"],
@@ -343,6 +346,7 @@ fn the_printed_example_is_a_file_that_serves() {
             "#payment-secret = \"SECRET\"" => "payment-secret = '0123456789abcdef'\n".to_owned(),
             "#challenge-verify-url = \"URL\"" => "challenge-verify-url = 'http://127.0.0.1:9'\n".to_owned(),
             "#challenge-script-url = \"URL\"" => "challenge-script-url = 'http://127.0.0.1:9'\n".to_owned(),
+            "#printer = \"ADDRESS\"" => "printer = '/dev/null'\n".to_owned(),
             "#public-url = \"URL\"" => "public-url = 'http://mall.test'\n".to_owned(),
             "#zone = \"NAME\"" => "zone = 'Asia/Tokyo'\n".to_owned(),
             "#listen = \"127.0.0.1:8080\"" => "listen = '127.0.0.1:0'\n".to_owned(),

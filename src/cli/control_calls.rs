@@ -202,6 +202,8 @@ async fn open_beside(place: Place) -> anyhow::Result<RunningMall> {
         http_gateway: None,
         challenge_service: None,
         alerts: None,
+        // Operators print from the console.
+        printer: None,
     })
     .await
 }

@@ -52,6 +52,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     running_mall::check_dir(&dir)?;
     running_mall::check_is_dir("--web", demo.site.web.as_deref())?;
     let http_gateway = payment_gateway::of(&demo.site)?;
+    let printer = demo.site.printer.options().map_err(UsageError::Printer)?;
     // Dropped after the runtime of the mall.
     let _log = log::start_for_site(&demo.site)?;
     let bound = Bound::to(demo.site.listen)?;
@@ -71,6 +72,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         http_gateway,
         challenge_service: None,
         alerts: None,
+        printer,
     };
     running_mall::block_on(async {
         let mall = running_mall::open(plan).await?;

@@ -29,6 +29,7 @@ use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
 use crate::mall::operator::alerts::AlertReceiver;
 use crate::mall::operator::backups::report_incarnation;
+use crate::mall::operator::printing::PrinterOptions;
 use crate::mall::people::accounts::CodeKey;
 use crate::mall::people::sms::{Inbox, SmsSender};
 use crate::mall::selling::challenge_service::ChallengeService;
@@ -49,6 +50,7 @@ pub(super) struct BootOptions {
     pub(super) http_gateway: Option<HttpGateway>,
     pub(super) challenge_service: Option<ChallengeService>,
     pub(super) alerts: Option<AlertReceiver>,
+    pub(super) printer: Option<PrinterOptions>,
 }
 
 /// An open mall.
@@ -171,6 +173,7 @@ async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow
         http_gateway: plan.http_gateway,
         challenge_service: plan.challenge_service,
         alerts: plan.alerts,
+        printer: plan.printer,
         random: Arc::new(Random::system()),
         code_key: if plan.place.dir().is_some() { CodeKey::Process } else { CodeKey::Database },
     };
@@ -393,6 +396,12 @@ impl RunningMall {
             (both("接口", "profile"), format!("{} ({})", profile.name(), profile_words(profile).spoken(l))),
             (both("限流", "limits"), limits.spoken(l).to_owned()),
         ]);
+        facts.extend(
+            self.app
+                .printer_admin
+                .printer()
+                .map(|printer| (both("打印机", "printer"), printer.options().address.to_string())),
+        );
         let lines = facts.iter().map(|(what, value)| format!("{}{value}\n", padded(what.spoken(l), 12)));
         lines.collect()
     }

@@ -51,6 +51,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     let http_gateway = payment_gateway::of(&config.site)?;
     let challenge_service = config.challenges.service().map_err(UsageError::ChallengeService)?;
     let alerts = config.alerts.receiver(place.dir()).map_err(UsageError::BadAlertUrl)?;
+    let printer = config.site.printer.options().map_err(UsageError::Printer)?;
     // Dropped after the runtime of the mall.
     let _log = log::start_for_site(&config.site)?;
     service::opening(l);
@@ -68,6 +69,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         http_gateway,
         challenge_service,
         alerts: alerts.clone(),
+        printer,
     };
     running_mall::block_on(async {
         let mall = match (running_mall::open(plan).await, alerts) {

@@ -6,6 +6,7 @@ mod file;
 mod limits;
 mod payment;
 mod place;
+mod printer;
 #[cfg(feature = "otlp")]
 mod trace;
 mod values;
@@ -31,6 +32,7 @@ pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;
 pub use payment::{PaymentChoice, PaymentConfig};
 pub use place::{LocationError, PlaceConfig, ServerUrl, ServersConfig};
+pub use printer::{PrinterConfig, PrinterConfigError};
 #[cfg(feature = "otlp")]
 pub use trace::{CollectorUrlError, TraceConfig};
 pub(crate) use values::{DAY_S, MINUTE_S, at_least_one, span};
@@ -129,6 +131,9 @@ pub struct SiteConfig {
     /// Payments.
     #[command(flatten)]
     pub payments: PaymentConfig,
+    /// The receipt printer.
+    #[command(flatten)]
+    pub printer: PrinterConfig,
     /// Proxies whose reports of client addresses are believed: addresses or networks, separated by commas.
     #[arg(long, env = "MALLBOX_TRUSTED_PROXY", value_name = "CIDR", num_args = 1.., value_delimiter = ',', value_parser = network)]
     pub trusted_proxy: Vec<IpNet>,

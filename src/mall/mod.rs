@@ -14,7 +14,7 @@ pub mod writing;
 
 pub use base::{
     AuditLog, Caches, CallbackError, ClaimGatewayRefusal, Clock, Context, FactorRefusal, Failure, IMPORTED,
-    InputError, ManualClock, Random, Refusal, Settings, SystemClock, WatchedClock, ZONE,
+    InputError, ManualClock, PrinterRefusal, Random, Refusal, Settings, SystemClock, WatchedClock, ZONE,
 };
 pub use catalogue::{Shops, Vouchers};
 pub use operator::{LedgerCheck, LevelAdmin, UserAdmin};

@@ -18,9 +18,10 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::alerts::{AlertReceiver, PostAlerts};
 use super::operator::ledger::LedgerCheck;
+use super::operator::printing::PrinterOptions;
 use super::operator::{
     ArchiveAdmin, ClaimGatewayAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin,
-    ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -59,6 +60,8 @@ pub struct Dependencies {
     pub challenge_service: Option<ChallengeService>,
     /// Where the mall posts its state, if anywhere.
     pub alerts: Option<AlertReceiver>,
+    /// The receipt printer of this process.
+    pub printer: Option<PrinterOptions>,
     /// Source of codes and tokens.
     pub random: Arc<Random>,
     /// Where the key of login codes is kept.
@@ -81,6 +84,7 @@ impl Dependencies {
             http_gateway: None,
             challenge_service: None,
             alerts: None,
+            printer: None,
             random: Arc::new(Random::seeded(0)),
             code_key: CodeKey::Database,
         }
@@ -155,6 +159,8 @@ pub struct Mall {
     pub event_admin: EventAdmin,
     /// Trusted kiosks.
     pub kiosk_admin: KioskAdmin,
+    /// The receipt printer.
+    pub printer_admin: PrinterAdmin,
     /// Claim gateways.
     pub claim_gateway_admin: ClaimGatewayAdmin,
     /// The retry queue.
@@ -187,6 +193,7 @@ impl Mall {
             http_gateway,
             challenge_service,
             alerts,
+            printer,
             random,
             code_key,
         } = means;
@@ -241,6 +248,7 @@ impl Mall {
             deletion: AccountDeletion::new(context.clone(), cashier.clone(), pictures.clone()),
             export: DataExport::new(context.clone(), orders.clone(), receipts.clone()),
             pictures,
+            printer_admin: PrinterAdmin::new(context.clone(), receipts.clone(), audit.clone(), printer),
             receipts,
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             event_admin: EventAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),

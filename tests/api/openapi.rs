@@ -13,12 +13,12 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use self::operators::{
-    ask_as_each, events, live_figures, money_at_the_counter, receipts, running_sales, second_factor,
-    users_and_audit_log,
+    ask_as_each, events, live_figures, money_at_the_counter, printer_at, printing, receipts, running_sales,
+    second_factor, users_and_audit_log,
 };
 use self::reviews::reviews;
 use super::selling::payment_callbacks;
-use super::world::{CUSTOMER, OTHER, Response, World, sale, shop, voucher, with_database_access, world};
+use super::world::{CUSTOMER, OTHER, Response, World, sale, shop, voucher, with_database_access_and, world};
 use super::writing::uploads::{file, upload};
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
@@ -440,7 +440,8 @@ fn sign_ins(check: &mut Checker<'_>) {
 
 #[test]
 fn every_call_answers_what_is_described() {
-    let w = with_database_access();
+    let paper = tempfile::NamedTempFile::new().unwrap();
+    let w = with_database_access_and(|mall| mall.printer(printer_at(paper.path())));
     let mut check = Checker::new(&w);
     check.ask("GET /openapi.json", "/openapi.json", "", &Value::Null);
     people(&mut check);
@@ -452,6 +453,7 @@ fn every_call_answers_what_is_described() {
     shops_and_vouchers(&mut check);
     sales_and_orders(&mut check);
     receipts(&mut check);
+    printing(&mut check);
     money_at_the_counter(&mut check);
     money_of_a_gateway(&mut check);
     running_sales(&mut check);

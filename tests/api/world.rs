@@ -48,7 +48,12 @@ pub fn world() -> World {
 
 /// Returns such a mall for a test that manipulates the database from outside.
 pub fn with_database_access() -> World {
-    World::start(Some(MallLocation::of_target(env!("CARGO_CRATE_NAME"))), "/api", |mall| mall)
+    with_database_access_and(|mall| mall)
+}
+
+/// Returns such a mall with a test's own choices.
+pub fn with_database_access_and(choose: impl FnOnce(Builder) -> Builder) -> World {
+    World::start(Some(MallLocation::of_target(env!("CARGO_CRATE_NAME"))), "/api", choose)
 }
 
 impl World {

@@ -31,6 +31,7 @@ mod operator;
 mod own;
 mod own_sessions;
 mod people;
+mod printing;
 mod privacy;
 mod report;
 mod reviews;

@@ -13,7 +13,7 @@ use super::causes::of_system;
 use crate::cli::service::SocketMisuse;
 #[cfg(feature = "otlp")]
 use crate::config::CollectorUrlError;
-use crate::config::{ChallengeConfigError, ConfigFileError, LocationError};
+use crate::config::{ChallengeConfigError, ConfigFileError, LocationError, PrinterConfigError};
 use crate::language::{BilingualText, Language, sentence};
 
 /// Wrong usage of the command: exit code 2.
@@ -55,6 +55,8 @@ pub(in crate::cli) enum UsageError {
     BadPaymentGateway(String),
     /// The flags of the external challenge service do not fit together.
     ChallengeService(ChallengeConfigError),
+    /// The flags of the receipt printer cannot be used.
+    Printer(PrinterConfigError),
     /// --public-url is no address of a site; the value.
     BadPublicUrl(String),
     /// An import whose orders would be paid through a gateway that does not know them.
@@ -101,6 +103,7 @@ impl UsageError {
         match self {
             Self::Where(mistake) => mistake.words(l),
             Self::ChallengeService(mistake) => mistake.words(l),
+            Self::Printer(mistake) => mistake.words(l),
             Self::NoHome => sentence!(
                 l,
                 "找不到用户主目录，请用--data指定目录",

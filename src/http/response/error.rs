@@ -299,6 +299,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
             | ClaimGatewayRefusal::TooMany(_),
         )
         | Refusal::LooksAutomated
+        | Refusal::Printer(_)
         | Refusal::Guard(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) | Refusal::BadRules(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn | Refusal::ClaimGateway(ClaimGatewayRefusal::TokenInvalid) => {

@@ -10,6 +10,7 @@ mod guard;
 mod judgement;
 mod names;
 mod parts;
+mod printer;
 mod second_factor;
 mod states;
 mod subscribers;
@@ -288,6 +289,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::ClaimGateway(refusal) => claim_gateways::of_refusal(*refusal, l),
         Refusal::WaitingList(refusal) => waiting_list::of_refusal(*refusal, l),
         Refusal::Subscriber(refusal) => subscribers::of_refusal(*refusal, l),
+        Refusal::Printer(refusal) => printer::of_refusal(*refusal, l),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
         }

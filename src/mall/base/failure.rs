@@ -141,8 +141,39 @@ pub enum Refusal {
     WaitingList(WaitingRefusal),
     /// A claim gateway, or a claim of its batch, is refused.
     ClaimGateway(ClaimGatewayRefusal),
+    /// The receipt printer did not print.
+    Printer(PrinterRefusal),
     /// The call cannot be served at present: load shedding, or an unreachable remote service.
     Busy,
+}
+
+/// Why a receipt printer did not print, or only in part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PrinterRefusal {
+    /// The mall has no printer.
+    NoPrinter,
+    /// Other jobs, or another program, occupy the printer. Nothing was printed.
+    Busy,
+    /// Nobody takes connections at the address. Nothing was printed.
+    Refused,
+    /// The printer does not respond.
+    Silent,
+    /// The printer did not take the whole job in time.
+    Slow,
+    /// The connection broke in the middle of the job, or the device hung up.
+    Closed,
+    /// The path of the printer leads to no device.
+    NoDevice,
+    /// The mall's account may not write to the device.
+    NoPermission,
+    /// The device or the disk has no room.
+    Full,
+    /// The printer has no paper.
+    OutOfPaper,
+    /// The cover of the printer is open.
+    CoverOpen,
+    /// Another failure, which the log names.
+    Failed,
 }
 
 /// A refusal about a second factor.
@@ -329,6 +360,12 @@ impl From<Refusal> for Failure {
 impl From<InputError> for Failure {
     fn from(mistake: InputError) -> Self {
         Self::Refused(Refusal::Mistyped(mistake))
+    }
+}
+
+impl From<PrinterRefusal> for Refusal {
+    fn from(refusal: PrinterRefusal) -> Self {
+        Self::Printer(refusal)
     }
 }
 

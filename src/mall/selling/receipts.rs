@@ -56,6 +56,23 @@ impl Receipts {
         if !matches!(order.status, OrderStatus::Paid | OrderStatus::Used) {
             return Err(Refusal::OrderStands(order.status as u8).into());
         }
+        self.receipt(order, now).await
+    }
+
+    /// Returns the receipt of any user's order that is paid and not used.
+    ///
+    /// # Errors
+    /// [`Refusal::OrderStands`] for any other status; [`Refusal::NotFound`]; [`Failure::Store`] if the store
+    /// fails.
+    pub(in crate::mall) async fn of_paid(&self, order: OrderId, now: Timestamp) -> Result<Receipt, Failure> {
+        let order = self.orders.queries().look_up(order).await?.ok_or(Refusal::NotFound("order"))?;
+        if order.status != OrderStatus::Paid {
+            return Err(Refusal::OrderStands(order.status as u8).into());
+        }
+        self.receipt(order, now).await
+    }
+
+    async fn receipt(&self, order: Order, now: Timestamp) -> Result<Receipt, Failure> {
         let voucher = self.context.storage.catalogue.vouchers.get(order.voucher).await?;
         let voucher = voucher.ok_or(Refusal::NotFound("voucher"))?;
         let shop = self.context.copies.shops.get(voucher.text.shop, now).await?;

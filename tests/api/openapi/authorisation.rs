@@ -253,6 +253,10 @@ const ROWS: &[Row] = &[
         r#"{"amount":4750,"method":"cash","reason":"买错了"}"#,
         "113313-f",
     ),
+    // The mall has no printer, so an operator is refused by that rule.
+    ("GET /ops/printer", "", "", OPERATORS),
+    ("POST /ops/printer/test", "", "", "113313-f"),
+    ("POST /ops/orders/{id}/print", "/ops/orders/{paid}/print", "", "113313-f"),
     ("GET /ops/receipts/{code}", "/ops/receipts/{receipt}", "", OPERATORS),
     ("POST /ops/receipts/{code}/use", "/ops/receipts/{receipt}/use", "", OPERATORS),
     ("POST /ops/reports/note/{id}/hide", "/ops/reports/note/{note}/hide", "", OPERATORS),

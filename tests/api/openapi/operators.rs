@@ -1,7 +1,9 @@
 //! Operations of operators.
 
+use std::path::Path;
 use std::time::Duration;
 
+use mallbox::mall::operator::printing::{PaperColumns, PrinterAddress, PrinterOptions};
 use mallbox_storage::PaymentMode;
 use serde_json::{Value, json};
 
@@ -242,6 +244,30 @@ pub(super) fn receipts(check: &mut Checker<'_>) {
         ask_as_each(check, "POST /ops/receipts/{code}/use", &format!("/ops/receipts/{code}/use"), none);
     }
     check.ask(call, &path, &customer, none);
+}
+
+/// Returns a printer that is a file.
+pub(super) fn printer_at(path: &Path) -> PrinterOptions {
+    PrinterOptions {
+        address: PrinterAddress::Device(path.to_owned()),
+        columns: PaperColumns::Narrow,
+        heading: "mallbox".to_owned(),
+    }
+}
+
+/// Prints a receipt before and after the payment, and a test page.
+pub(super) fn printing(check: &mut Checker<'_>) {
+    let (customer, none) = (check.w.customer.clone(), &Value::Null);
+    ask_as_each(check, "GET /ops/printer", "/ops/printer", none);
+    let order = check.w.ok("POST", "/voucher-order/1", &customer)["dataText"].as_str().unwrap().to_owned();
+    let (call, path) = ("POST /ops/orders/{id}/print", format!("/ops/orders/{order}/print"));
+    ask_as_each(check, call, &path, none);
+    check.w.ok("POST", &format!("/voucher-order/{order}/pay"), &customer);
+    for path in [&*path, "/ops/orders/x/print"] {
+        ask_as_each(check, call, path, none);
+    }
+    ask_as_each(check, "POST /ops/printer/test", "/ops/printer/test", none);
+    ask_as_each(check, "GET /ops/printer", "/ops/printer", none);
 }
 
 /// Pays and refunds an order at the counter, twice each.

@@ -4,6 +4,9 @@ pub mod bad_requests;
 pub mod events;
 pub mod live;
 mod ops;
+#[path = "../../common/paper.rs"]
+mod paper;
+mod printing;
 pub mod retries;
 mod security_events;
 mod users;

@@ -271,6 +271,7 @@ fn means(w: &World) -> Dependencies {
         http_gateway: None,
         challenge_service: None,
         alerts: None,
+        printer: None,
         random: Arc::new(Random::seeded(8)),
         code_key: CodeKey::Database,
     }

@@ -11,6 +11,7 @@ import { confirmAction, openSheet } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
 import { form } from "../pieces/form.js";
 import { listing } from "../pieces/listing.js";
+import { printerLine } from "../pieces/printer.js";
 import { table } from "../pieces/table.js";
 import { timestamp } from "../pieces/timestamp.js";
 
@@ -37,7 +38,7 @@ export function open(context) {
   root.append(screenHeader(name, { home: "/security" }),
     h("p", { class: "quiet intro" }, t("门店里的自助终端由店员看管。受信任的终端，抢购设了防护的秒杀时不需要验证；排队和每人限购照旧。",
       "A kiosk in the shop is under the eyes of its staff. Buyers at a trusted kiosk take no check in guarded sales; queues and limits per buyer stay.")),
-    h("div", { class: "row wrap intro" }, button(t("添加终端", "Add a kiosk"), () => add(list.reload), { icon: "plus", look: ["main"] })), list.root);
+    h("div", { class: "row wrap intro" }, button(t("添加终端", "Add a kiosk"), () => add(list.reload), { icon: "plus", look: ["main"] })), list.root, printerLine(signal));
 }
 
 /**

@@ -14,6 +14,7 @@ import { orderStatusChip, orderStatusText } from "../labels.js";
 import { askReason } from "../pieces/reason-dialog.js";
 import { staleNotice } from "../pieces/stale-notice.js";
 import { orderFacts } from "../pieces/order-columns.js";
+import { printButton } from "../pieces/printer.js";
 import { askPayment, askRefund, isPayableAtCounter, isRefundableAtCounter } from "../pieces/till.js";
 
 /** @typedef {import("../pieces/order-columns.js").Order} Order */
@@ -57,6 +58,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
       h("div", { class: "row wrap" },
         isPayableAtCounter(order) && button(t("柜台收款", "Record a payment"), () => askPayment(order, onChange), { icon: "check", look: ["main"] }),
         order.status === PAID && linkButton(t("去核销", "Redeem"), `#/redeem?code=${order.id}`, { icon: "scan", look: ["main"] }),
+        order.status === PAID && printButton(order.id),
         order.shopId && linkButton(t("店铺和券", "Shop and vouchers"), `#/shop/${order.shopId}`, { icon: "shop" }),
         [UNPAID, PAID, REFUNDING].includes(order.status) && button(voidText(order), () => (isRefundableAtCounter(order) ? askRefund(order, onChange) : confirmVoid(order)), { icon: "trash", look: ["danger"] })));
   }

@@ -20,6 +20,7 @@ mod levels;
 pub mod live;
 mod orders;
 mod overview;
+mod printer;
 mod receipts;
 mod reports;
 mod retries;
@@ -54,6 +55,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(receipts::routes())
+        .merge(printer::routes())
         .merge(dead_letters::routes())
         .merge(retries::routes())
         .merge(reports::routes())
