@@ -3,7 +3,6 @@
 pub(super) mod naming;
 mod plain_files;
 mod repeated;
-mod room;
 mod stream;
 mod take;
 
@@ -12,10 +11,10 @@ use std::time::Duration;
 
 use clap::Args;
 
-use self::room::remove_rooms_on_stop;
 use self::stream::Schedule;
 use self::take::{Form, Protection, Target};
 use super::messages::{BackupMisuse, CommandFailure, UsageError};
+use super::room::remove_rooms_on_stop;
 use super::{key_files, mall_directory};
 use crate::backup::keys::{self, KeyKind};
 use crate::backup::retention::Retention;

@@ -31,6 +31,7 @@ mod private_data;
 mod progress;
 mod read_only_copy;
 mod restore;
+mod room;
 mod running_mall;
 mod serve;
 mod service;

@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::naming::{file_name, name_durably};
 use super::plain_files::plain_files;
-use super::room::Room;
 use crate::backup::encryption::Output;
 use crate::backup::manifest::{CLAIMS, FORMAT, FORMAT_OF_BASE, Header};
 use crate::backup::reader::Credentials;
@@ -23,6 +22,7 @@ use crate::cli::messages::{BackupMisuse, CommandFailure, UsageError};
 use crate::cli::output::{print, size_text};
 use crate::cli::progress::Progress;
 use crate::cli::restore::{Made, Source, Until, make_mall};
+use crate::cli::room::Room;
 use crate::cli::running_mall::make_dir;
 use crate::cli::{control_calls, mall_directory};
 use crate::config::PlaceConfig;
