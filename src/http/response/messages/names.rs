@@ -120,6 +120,12 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "user") => "用户编号",
         (Language::Zh, "date" | "from" | "archive day") => "日期",
         (Language::Zh, "before") => "截止日",
+        (_, "accounts from") => "--from",
+        (_, "accounts to") => "--to",
+        (Language::Zh, "accounts days") => "日期范围",
+        (_, "accounts days") => "--from and --to",
+        (Language::Zh, "accounts place") => "位置",
+        (_, "accounts place") => "after",
         (Language::Zh, "keep-days") => "保留天数",
         (Language::Zh, "to") => "截止日期",
         (Language::Zh, "month") => "月份",
@@ -166,6 +172,14 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
             "格式为2026-11-24，且不晚于今天（UTC）：只能归档已经结束的日子",
             "a day like 2026-11-24, not after today (UTC): only days that are over can be archived",
         ),
+        "accounts from" | "accounts to" => (
+            "格式为2026-11-24，且不晚于今天（商城时区）",
+            "a day like 2026-11-24, not after today in the mall's time zone",
+        ),
+        "accounts days" => {
+            ("--from不得晚于--to，最多366天", "days in order, --from not after --to, and at most 366 of them")
+        }
+        "accounts place" => ("须为上一页给出的位置", "the position that the page before returned"),
         "keep-days" => ("须为不太大的整数", "a number of days, not too large"),
         "after" => ("须为上一页最后一条的cursor", "the cursor of the last entry before"),
         "orderId" => ("须为订单号", "the id of an order"),
