@@ -2,7 +2,6 @@
 //!
 //! Reasons and figures: `src/decisions/0086-accounts.md`.
 
-mod csv_form;
 mod files;
 mod totals;
 
@@ -13,7 +12,6 @@ use mallbox_storage::Day;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use self::csv_form::CsvForm;
 use self::files::{ExportFiles, RowFormat};
 use self::totals::Totals;
 use super::control_calls::{self, NextCall};
@@ -22,7 +20,9 @@ use super::output::{print, warn};
 use super::progress::Progress;
 use super::room::remove_rooms_on_stop;
 use crate::config::PlaceConfig;
-use crate::http::control::accounts::{AccountsHead, AccountsRows};
+use crate::http::api::operator::accounts::csv_form::CsvForm;
+use crate::http::api::operator::accounts::rows::AccountsRows;
+use crate::http::control::accounts::AccountsHead;
 use crate::language::{Language, sentence};
 
 /// The flags of `export`.

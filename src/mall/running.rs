@@ -234,7 +234,7 @@ impl Mall {
             retry_admin: RetryAdmin::new(context.clone(), retries.clone(), audit.clone()),
             review_admin: ReviewAdmin::new(context.clone(), audit.clone()),
             archive_admin: ArchiveAdmin::new(context.clone(), audit.clone()),
-            bookkeeping: Bookkeeping::new(context.clone(), is_imported),
+            bookkeeping: Bookkeeping::new(context.clone(), audit.clone(), is_imported),
             sign_ins: SignIns::new(context.clone()),
             levels: Levels::new(context.clone()),
             level_admin: LevelAdmin::new(context.clone(), audit.clone()),

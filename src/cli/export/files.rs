@@ -7,19 +7,18 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::csv_form::{BOOK_COLUMNS, CsvForm, ORDER_COLUMNS, PAYMENT_COLUMNS};
-use super::totals::net_cents;
 use crate::cli::backup::naming::name_durably;
 use crate::cli::messages::{CommandFailure, UsageError};
 use crate::cli::room::Room;
-use crate::http::control::accounts::{BookRow, MovementRow, OrderRow};
+use crate::http::api::operator::accounts::csv_form::{
+    BOOK_COLUMNS, BYTE_ORDER_MARK, CsvForm, ORDER_COLUMNS, PAYMENT_COLUMNS,
+};
+use crate::http::api::operator::accounts::rows::{BookRow, MovementRow, OrderRow};
 
 /// Name of the summary, which is named last.
 const SUMMARY: &str = "summary.json";
 /// Names of the other files, without their ending.
 const STEMS: [&str; 3] = ["orders", "payments", "books"];
-/// Mark that tells Excel that a file is UTF-8.
-const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Format of the rows.
 #[derive(Clone, Copy)]
@@ -127,9 +126,8 @@ impl ExportFiles {
         summary: &impl Serialize,
     ) -> anyhow::Result<()> {
         for book in books {
-            let net_cents = net_cents(book);
-            let written =
-                self.books.rows.write(&BookLine { book, net_cents }, |form| form.book(book, net_cents));
+            let net_cents = book.net_cents();
+            let written = self.books.rows.write(&BookLine { book, net_cents }, |form| form.book(book));
             written.map_err(|error| failed(&self.final_path(&self.books), error))?;
         }
         let mut moves = vec![];
@@ -190,7 +188,7 @@ impl Rows {
     /// Makes the file durable.
     fn close(self) -> io::Result<()> {
         let file = match self {
-            Self::Csv(rows, _) => rows.into_inner().map_err(|error| io::Error::from(error.into_error()))?,
+            Self::Csv(rows, _) => rows.into_inner().map_err(|error| error.into_error())?,
             Self::Json(file) => file.into_inner().map_err(io::IntoInnerError::into_error)?,
         };
         file.sync_all()

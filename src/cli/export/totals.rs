@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::http::control::accounts::{AccountsHead, AccountsRows, BookRow, CountRow, MovementRow, OrderRow};
+use crate::http::api::operator::accounts::csv_form::yuan;
+use crate::http::api::operator::accounts::rows::{AccountsRows, BookRow, CountRow, MovementRow, OrderRow};
+use crate::http::control::accounts::AccountsHead;
 use crate::language::{Language, sentence};
-
-use super::csv_form::yuan;
 
 /// Mismatches listed in the summary; further ones are counted.
 const MISMATCHES_MAX: usize = 100;
@@ -189,24 +189,7 @@ impl Totals {
             self.books.insert(key, page.clone());
             return;
         };
-        for (sum, more) in [
-            (&mut book.claimed, page.claimed),
-            (&mut book.cancelled, page.cancelled),
-            (&mut book.sold, page.sold),
-            (&mut book.used, page.used),
-            (&mut book.refunded, page.refunded),
-            (&mut book.dead_letters, page.dead_letters),
-        ] {
-            *sum += more;
-        }
-        for (sum, more) in [
-            (&mut book.revenue_cents, page.revenue_cents),
-            (&mut book.refunds_cents, page.refunds_cents),
-            (&mut book.chargebacks_cents, page.chargebacks_cents),
-            (&mut book.late_cents, page.late_cents),
-        ] {
-            *sum = sum.saturating_add(more);
-        }
+        book.add(page);
     }
 
     /// Compares books and movements for every day and voucher.
@@ -247,7 +230,7 @@ impl BookTotals {
         self.refunds_cents += i128::from(book.refunds_cents);
         self.chargebacks_cents += i128::from(book.chargebacks_cents);
         self.late_cents += i128::from(book.late_cents);
-        self.net_cents += net_cents(book);
+        self.net_cents += book.net_cents();
     }
 }
 
@@ -305,11 +288,6 @@ impl Mismatch {
     }
 }
 
-/// Returns what a voucher brought in on a day, in cents: the sum of its movements.
-pub(super) fn net_cents(book: &BookRow) -> i128 {
-    i128::from(book.revenue_cents) - i128::from(book.refunds_cents) - i128::from(book.chargebacks_cents)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -362,7 +340,7 @@ mod tests {
         let refund = [movement("refunded", "order", -40)];
         totals.add(&page([&late[..], &refund].concat(), vec![book(0, 40, 5)]));
         assert_eq!(totals.mismatches(), []);
-        assert_eq!(totals.books().map(net_cents).collect::<Vec<_>>(), [60]);
+        assert_eq!(totals.books().map(BookRow::net_cents).collect::<Vec<_>>(), [60]);
         assert_eq!(totals.payments.net_cents, 60);
     }
 

@@ -5,14 +5,17 @@
 mod books;
 mod movements;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
     Day, DaySpan, DeadLetterId, OrderFacts, OrderId, OrderPage, ShopId, StoreError, Timestamp, VoucherId,
 };
 
-use crate::mall::base::{Context, Failure, Refusal, wall_time};
+use serde_json::json;
+
+use crate::mall::base::{AuditLog, AuditedAction, By, Context, Failure, Refusal, run_audited, wall_time};
 
 pub use books::BookSums;
 use books::{Books, Window};
@@ -71,7 +74,7 @@ pub struct VoucherName {
 }
 
 /// A page of the accounts. Each row is as of the time of its read.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AccountsPage {
     /// Orders with a claim, payment, redemption, refund or movement of money on the days, by id.
     pub orders: Vec<OrderFacts>,
@@ -95,6 +98,7 @@ pub struct AccountsPage {
 #[derive(Clone)]
 pub struct Bookkeeping {
     context: Context,
+    audit: AuditLog,
     /// Ids of imported orders have no order in time.
     is_imported: bool,
 }
@@ -102,8 +106,8 @@ pub struct Bookkeeping {
 impl Bookkeeping {
     /// Creates the service.
     #[must_use]
-    pub fn new(context: Context, is_imported: bool) -> Self {
-        Self { context, is_imported }
+    pub fn new(context: Context, audit: AuditLog, is_imported: bool) -> Self {
+        Self { context, audit, is_imported }
     }
 
     /// Returns the scope of an export. Without days: yesterday, or a sale's whole time. `from` alone means up
@@ -138,6 +142,29 @@ impl Bookkeeping {
             found.and_then(|voucher| voucher.sale).ok_or(Refusal::NotFound("sale"))?;
         }
         Ok(AccountsScope { days, sale })
+    }
+
+    /// Begins an operator's download of a day, and writes it to the audit log. `file` names what is
+    /// downloaded.
+    ///
+    /// # Errors
+    /// [`Refusal::BadValue`] for an invalid day, or a day in the future; [`Failure::Store`] if the audit log
+    /// cannot be written.
+    pub async fn begin_download(
+        &self,
+        by: By,
+        day: &str,
+        file: &'static str,
+    ) -> Result<AccountsScope, Failure> {
+        let today = self.context.today(by.at)?;
+        let day = Day::parse(day).filter(|day| *day <= today).ok_or(Refusal::BadValue("accounts day"))?;
+        let action = AuditedAction {
+            action: "accounts.download",
+            subject: format!("{file} {day}"),
+            detail: json!({ "day": day.to_string(), "file": file }),
+        };
+        let days = DaySpan::new(day, day);
+        run_audited(&self.audit, by, action, async move { Ok(AccountsScope { days, sale: None }) }).await
     }
 
     /// Returns whether the last day of a scope is not over, so that the accounts can still grow.
@@ -271,31 +298,17 @@ impl Bookkeeping {
                 page.names.insert(voucher, VoucherName::default());
                 continue;
             };
-            let shop = found.text.shop;
-            if !shops.contains_key(&shop) {
-                let name = catalogue.shops.get(shop).await?.map(|shop| shop.text.name);
-                shops.insert(shop, name.unwrap_or_default());
-            }
-            let shop = shops.get(&shop).cloned().unwrap_or_default();
+            let shop = match shops.entry(found.text.shop) {
+                Entry::Occupied(known) => known.get().clone(),
+                Entry::Vacant(place) => {
+                    let shop = catalogue.shops.get(found.text.shop).await?;
+                    place.insert(shop.map(|shop| shop.text.name).unwrap_or_default()).clone()
+                }
+            };
             let name = VoucherName { title: found.text.title, shop, is_sale: found.sale.is_some() };
             page.names.insert(voucher, name);
         }
         Ok(())
-    }
-}
-
-impl Default for AccountsPage {
-    fn default() -> Self {
-        Self {
-            orders: Vec::new(),
-            movements: Vec::new(),
-            books: BTreeMap::new(),
-            names: BTreeMap::new(),
-            held: PaymentCount::default(),
-            in_doubt: PaymentCount::default(),
-            read: 0,
-            next: None,
-        }
     }
 }
 

@@ -118,8 +118,11 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "method") => "收款方式",
         (Language::Zh, "order status") => "订单状态",
         (Language::Zh, "user") => "用户编号",
-        (Language::Zh, "date" | "from" | "archive day") => "日期",
+        (Language::Zh, "date" | "from" | "archive day" | "accounts day") => "日期",
         (Language::Zh, "before") => "截止日",
+        (_, "accounts day") => "day",
+        (Language::Zh, "accounts file") => "内容",
+        (_, "accounts file") => "file",
         (_, "accounts from") => "--from",
         (_, "accounts to") => "--to",
         (Language::Zh, "accounts days") => "日期范围",
@@ -172,10 +175,11 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
             "格式为2026-11-24，且不晚于今天（UTC）：只能归档已经结束的日子",
             "a day like 2026-11-24, not after today (UTC): only days that are over can be archived",
         ),
-        "accounts from" | "accounts to" => (
+        "accounts from" | "accounts to" | "accounts day" => (
             "格式为2026-11-24，且不晚于今天（商城时区）",
             "a day like 2026-11-24, not after today in the mall's time zone",
         ),
+        "accounts file" => ("须为orders、payments或books", "orders, payments or books"),
         "accounts days" => {
             ("--from不得晚于--to，最多366天", "days in order, --from not after --to, and at most 366 of them")
         }

@@ -1,20 +1,23 @@
 //! The accounts as CSV: money in yuan, and text that no spreadsheet executes.
 
-use crate::http::control::accounts::{BookRow, MovementRow, OrderRow};
+use super::rows::{BookRow, MovementRow, OrderRow};
 
 /// Digits of a number that a spreadsheet keeps: longer ones lose their last digits.
 const SPREADSHEET_DIGITS: usize = 15;
 
+/// Mark that tells Excel that a file is UTF-8.
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
+
 /// Columns of `orders.csv`.
-pub(super) const ORDER_COLUMNS: &[&str] = &[
+pub const ORDER_COLUMNS: &[&str] = &[
     "order", "claimed", "status", "voucher", "title", "shop", "buyer", "payment", "price", "paid", "used",
     "refunded",
 ];
 /// Columns of `payments.csv`.
-pub(super) const PAYMENT_COLUMNS: &[&str] =
+pub const PAYMENT_COLUMNS: &[&str] =
     &["day", "time", "kind", "cause", "amount", "gateway", "payment", "order", "voucher", "title"];
 /// Columns of `books.csv`.
-pub(super) const BOOK_COLUMNS: &[&str] = &[
+pub const BOOK_COLUMNS: &[&str] = &[
     "day",
     "voucher",
     "kind",
@@ -34,14 +37,16 @@ pub(super) const BOOK_COLUMNS: &[&str] = &[
 ];
 
 /// Form of the fields.
-#[derive(Clone, Copy)]
-pub(super) struct CsvForm {
+#[derive(Clone, Copy, Debug)]
+pub struct CsvForm {
     /// Whether long ids are written as formulas with a text, for Excel.
-    pub(super) is_for_excel: bool,
+    pub is_for_excel: bool,
 }
 
 impl CsvForm {
-    pub(super) fn order(self, row: &OrderRow) -> Vec<String> {
+    /// Returns the fields of [`ORDER_COLUMNS`].
+    #[must_use]
+    pub fn order(self, row: &OrderRow) -> Vec<String> {
         let time = |at: &Option<String>| at.clone().unwrap_or_default();
         vec![
             self.id(&row.id),
@@ -59,7 +64,9 @@ impl CsvForm {
         ]
     }
 
-    pub(super) fn payment(self, row: &MovementRow) -> Vec<String> {
+    /// Returns the fields of [`PAYMENT_COLUMNS`].
+    #[must_use]
+    pub fn payment(self, row: &MovementRow) -> Vec<String> {
         vec![
             row.day.clone(),
             row.at.clone(),
@@ -74,7 +81,9 @@ impl CsvForm {
         ]
     }
 
-    pub(super) fn book(self, row: &BookRow, net_cents: i128) -> Vec<String> {
+    /// Returns the fields of [`BOOK_COLUMNS`].
+    #[must_use]
+    pub fn book(self, row: &BookRow) -> Vec<String> {
         let counts = [row.claimed, row.cancelled, row.sold, row.used, row.refunded, row.dead_letters];
         let cents = [row.revenue_cents, row.refunds_cents, row.chargebacks_cents, row.late_cents];
         let mut fields = vec![
@@ -86,7 +95,7 @@ impl CsvForm {
         ];
         fields.extend(counts.map(|count| count.to_string()));
         fields.extend(cents.map(|cents| yuan(cents.into())));
-        fields.push(yuan(net_cents));
+        fields.push(yuan(row.net_cents()));
         fields
     }
 
@@ -96,7 +105,8 @@ impl CsvForm {
 }
 
 /// Returns an amount in yuan with two digits, such as `-12.05`.
-pub(super) fn yuan(cents: i128) -> String {
+#[must_use]
+pub fn yuan(cents: i128) -> String {
     let sign = if cents < 0 { "-" } else { "" };
     let cents = cents.unsigned_abs();
     format!("{sign}{}.{:02}", cents / 100, cents % 100)
