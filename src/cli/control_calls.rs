@@ -178,6 +178,15 @@ impl PlaceToOpen {
     }
 }
 
+/// Checks that flags name a mall, before a command writes anything. Servers are not asked.
+///
+/// # Errors
+/// [`UsageError`] for flags without a mall, or a directory without one.
+pub(super) fn check_place(mall: &PlaceConfig) -> anyhow::Result<()> {
+    let place = mall.place().map_err(UsageError::Where)?;
+    place.dir().map_or(Ok(()), check_is_mall)
+}
+
 fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
     if let Err(error) = dir.join("mall.sqlite").try_exists()
         && error.kind() == std::io::ErrorKind::PermissionDenied

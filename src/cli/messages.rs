@@ -64,6 +64,8 @@ pub(super) enum CommandFailure {
     NoLedgerResult,
     /// The response lacks the result of an archiving.
     NoArchiveResult,
+    /// The response lacks the accounts to export.
+    NoAccounts,
     /// The response lacks the result of the audit log's verification.
     NoVerdictOnAudit,
     /// The response lacks what a backup begins with.
@@ -174,6 +176,11 @@ impl CommandFailure {
             Self::NoArchiveResult => {
                 sentence!(l, "响应里没有归档的结果", "the response lacks the result of the archiving")
             }
+            Self::NoAccounts => sentence!(
+                l,
+                "响应里没有账目：正在运行的可能是其他版本，请先用这个版本重新启动商城",
+                "the response lacks the accounts: another version may be running; restart the mall with this one"
+            ),
             Self::NoVerdictOnAudit => {
                 sentence!(
                     l,

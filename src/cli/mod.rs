@@ -13,6 +13,7 @@ mod demo;
 mod doctor;
 mod downgrade;
 mod events;
+mod export;
 mod fixture;
 mod import;
 mod key_files;
@@ -92,6 +93,9 @@ enum Command {
     /// Shows what happens in a mall: orders, notes, reviews, stock.
     #[command(subcommand)]
     Events(events::Events),
+    /// Writes orders, payments and day books to files for a bookkeeper, also while the mall runs. Exit code 1
+    /// names every sum that does not agree.
+    Export(export::Export),
     /// Archives old days of a ledger into compressed files, and reads archived days.
     #[command(subcommand)]
     Archive(archive::Archive),
@@ -161,6 +165,7 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
         Command::User(user) => user::run(user, l).map(|()| true),
         Command::Audit(audit) => audit::run(audit, l),
         Command::Events(events) => events::run(events, l).map(|()| true),
+        Command::Export(export) => export::run(export, l),
         Command::Archive(archive) => archive::run(archive, l),
         Command::Doctor(doctor) => doctor::run(&doctor, l),
         Command::Backup(backup) => backup::run(&backup, l),

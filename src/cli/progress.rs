@@ -28,6 +28,18 @@ impl Progress {
         Self { bar, last_line_at: Instant::now() }
     }
 
+    /// Creates the progress of work whose size is unknown: texts alone.
+    pub(super) fn counting() -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Self { bar, last_line_at: Instant::now() }
+    }
+
     /// Shows how many bytes are done: with a short text on the bar, or with a line.
     pub(super) fn show(&mut self, bytes: u64, text: impl FnOnce() -> String, line: impl FnOnce() -> String) {
         if let Some(bar) = &self.bar {

@@ -1,4 +1,4 @@
-//! Private directories that a backup or a restore works in.
+//! Private directories that a backup, a restore or an export works in.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use crate::cli::messages::CommandFailure;
 static ROOMS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Removes the directories and ends the process when it is told to stop: a copy of the database must not stay
-/// in a directory for temporary files. `is_endless`: stopping is the usual end, and no failure.
+/// behind. `is_endless`: stopping is the usual end, and no failure.
 ///
 /// # Errors
 /// The system refuses a thread or the signals.
@@ -83,7 +83,7 @@ fn undo_all() {
     }
 }
 
-/// A private directory that a backup or a restore works in, removed when the value is dropped.
+/// A private directory that a backup, a restore or an export works in, removed when the value is dropped.
 pub(super) struct Room {
     dir: TempDir,
     /// Locked while the command is at work: what is not locked was left by a killed one.
@@ -94,7 +94,7 @@ impl Room {
     /// Beginning of the names.
     const PREFIX: &str = ".mallbox-backup-";
 
-    /// Makes a directory in `parent`, and removes what killed backups have left there.
+    /// Makes a directory in `parent`, and removes what killed commands have left there.
     pub(super) fn make(parent: &Path) -> anyhow::Result<Self> {
         let made = (|| {
             Self::remove_leftovers(parent)?;

@@ -5,6 +5,7 @@
 //!
 //! Reasons and figures: `src/decisions/0027-control-socket.md`.
 
+pub mod accounts;
 mod archive;
 #[cfg(feature = "cli")]
 mod backup;
@@ -53,6 +54,7 @@ pub fn routes(app: App) -> Router {
     let routes = Router::new()
         .route("/control/verify", get(verify))
         .route("/control/reload", post(reload))
+        .merge(accounts::routes())
         .merge(archive::routes())
         .merge(people::routes())
         .merge(events::routes());

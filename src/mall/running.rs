@@ -20,8 +20,8 @@ use super::operator::alerts::{AlertReceiver, PostAlerts};
 use super::operator::ledger::LedgerCheck;
 use super::operator::printing::PrinterOptions;
 use super::operator::{
-    ArchiveAdmin, ClaimGatewayAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin,
-    PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    ArchiveAdmin, Bookkeeping, ClaimGatewayAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin,
+    OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -167,6 +167,8 @@ pub struct Mall {
     pub retries: RetryQueue,
     /// Archived days of ledgers.
     pub archive_admin: ArchiveAdmin,
+    /// The mall's accounts for a bookkeeper.
+    pub bookkeeping: Bookkeeping,
     /// The ledger check.
     pub ledger: LedgerCheck,
     /// Whether the mall was imported. Pictures named by imported data may be missing then.
@@ -239,6 +241,7 @@ impl Mall {
             retry_admin: RetryAdmin::new(context.clone(), retries.clone(), audit.clone()),
             review_admin: ReviewAdmin::new(context.clone(), audit.clone()),
             archive_admin: ArchiveAdmin::new(context.clone(), audit.clone()),
+            bookkeeping: Bookkeeping::new(context.clone(), audit.clone(), is_imported),
             sign_ins: SignIns::new(context.clone()),
             levels: Levels::new(context.clone()),
             level_admin: LevelAdmin::new(context.clone(), audit.clone()),

@@ -13,8 +13,8 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use self::operators::{
-    ask_as_each, events, live_figures, money_at_the_counter, printer_at, printing, receipts, running_sales,
-    second_factor, users_and_audit_log,
+    accounts, ask_as_each, events, live_figures, money_at_the_counter, printer_at, printing, receipts,
+    running_sales, second_factor, users_and_audit_log,
 };
 use self::reviews::reviews;
 use super::selling::payment_callbacks;
@@ -145,6 +145,15 @@ impl<'a> Checker<'a> {
         let schema = &response["content"]["text/event-stream"]["schema"]["x-data"];
         assert!(schema.is_object(), "{call} tells events that are not described: {response}");
         self.hold(call, schema, event);
+        self.good.insert(call.to_owned());
+    }
+
+    /// Checks a download of CSV, which is described as text.
+    fn check_csv(&mut self, call: &str, reply: &Response) {
+        let (method, path) = call.split_once(' ').unwrap();
+        let response = &self.document["paths"][path][method.to_lowercase()]["responses"]["200"];
+        assert_eq!(response["content"]["text/csv"]["schema"]["type"], "string", "{response}");
+        assert!(reply.status == 200 && reply.head.contains("content-type: text/csv"), "{reply:?}");
         self.good.insert(call.to_owned());
     }
 
@@ -457,6 +466,7 @@ fn every_call_answers_what_is_described() {
     money_at_the_counter(&mut check);
     money_of_a_gateway(&mut check);
     running_sales(&mut check);
+    accounts(&mut check);
     users_and_audit_log(&mut check);
     second_factor(&mut check);
     own_data(&mut check);

@@ -40,7 +40,7 @@ pub(in crate::cli) fn stream_of(backup: &Path) -> PathBuf {
 }
 
 /// Gives a complete file its name. An existing file stays.
-pub(super) fn name_durably(from: &Path, to: &Path) -> io::Result<()> {
+pub(in crate::cli) fn name_durably(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // The file system cannot refuse by itself.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {

@@ -65,6 +65,12 @@ pub(in crate::cli) enum UsageError {
     NoPhone(String),
     /// Not a day.
     NoDay(String),
+    /// The directory of an export is missing.
+    NoExportDirectory(PathBuf),
+    /// A file of an export exists.
+    ExportExists(PathBuf),
+    /// `--excel` for another format than CSV.
+    ExcelIsCsv,
     /// The two passwords typed at a terminal differ.
     PasswordsDiffer,
     /// An import into a demo.
@@ -201,6 +207,27 @@ impl UsageError {
                 l,
                 "{text}不是有效的日期，请写成2026-11-24的格式",
                 "{text} is not a valid day; write it like 2026-11-24"
+            ),
+            Self::NoExportDirectory(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "没有目录{dir}；请先创建，或检查路径",
+                    "there is no directory {dir}; create it first, or check the path"
+                )
+            }
+            Self::ExportExists(file) => {
+                let file = file.display();
+                sentence!(
+                    l,
+                    "{file}已经存在，不会覆盖；请换一个目录",
+                    "{file} exists and is not overwritten; choose another directory"
+                )
+            }
+            Self::ExcelIsCsv => sentence!(
+                l,
+                "--excel只用于CSV；请去掉--format json",
+                "--excel is for CSV; remove --format json"
             ),
             Self::PasswordsDiffer => {
                 sentence!(

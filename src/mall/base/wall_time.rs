@@ -36,6 +36,12 @@ pub fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     Some(Timestamp::from_millis(zone.to_timestamp(wall).ok()?.as_millisecond()))
 }
 
+/// Formats an instant as local time with the zone's offset, such as `2026-11-21T10:09:17.123+08:00`.
+#[must_use]
+pub fn with_offset(at: Timestamp, zone: &TimeZone) -> String {
+    instant(at).to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S.%3f%:z").to_string()
+}
+
 /// Returns whether `text` is a calendar day from 1900 on, in the form `2000-01-31`.
 #[must_use]
 pub fn is_day(text: &str) -> bool {
@@ -162,6 +168,8 @@ mod tests {
         assert_eq!(text(first, &TimeZone::UTC), "2026-10-25T00:30:00");
         let second = Timestamp::from_millis(first.as_millis() + 3_600_000);
         assert_eq!(text(second, &berlin), text(first, &berlin));
+        let both = [first, second].map(|at| with_offset(at, &berlin));
+        assert_eq!(both, ["2026-10-25T02:30:00.000+02:00", "2026-10-25T02:30:00.000+01:00"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod alerts;
 pub mod archive;
 pub mod backups;
+pub mod bookkeeping;
 mod break_glass;
 pub mod claim_gateways;
 pub mod dead_letters;
@@ -25,6 +26,7 @@ pub mod users;
 pub mod vouchers;
 
 pub use archive::ArchiveAdmin;
+pub use bookkeeping::Bookkeeping;
 pub use claim_gateways::ClaimGatewayAdmin;
 pub use dead_letters::DeadLetterAdmin;
 pub use event_subscribers::EventAdmin;

@@ -113,6 +113,7 @@ const ROWS: &[Row] = &[
     ("GET /ops/remarks/{id}/votes", "/ops/remarks/{review}/votes", "", OPERATORS),
     ("GET /ops/votes", "", "", OPERATORS),
     ("GET /ops/archive/votes", "", "", OPERATORS),
+    ("GET /ops/accounts/{day}/{file}", "/ops/accounts/2026-11-20/payments", "", OPERATORS),
     // Nothing is archived.
     ("GET /ops/archive/votes/{day}", "/ops/archive/votes/2026-11-20", "", "113313nf"),
     ("POST /report", "", r#"{"kind":"note","id":{note},"reason":"广告"}"#, LOGGED_IN),
@@ -427,6 +428,7 @@ fn outcome(response: &Response) -> String {
     let body = &response.body;
     let letter = match response.status {
         200 if body["success"] == true || body["openapi"].is_string() || body["account"].is_object() => "+",
+        200 if response.head.contains("content-type: text/csv") => "+",
         200 if body["code"] == "NOT_FOUND" => "n",
         200 if body["success"] == false => "-",
         401 => "1",

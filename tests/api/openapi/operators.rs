@@ -375,6 +375,18 @@ pub(super) fn users_and_audit_log(check: &mut Checker<'_>) {
     }
 }
 
+pub(super) fn accounts(check: &mut Checker<'_>) {
+    let call = "GET /ops/accounts/{day}/{file}";
+    for path in ["x/payments", "9999-12-31/payments", "2026-11-21/taxes"] {
+        ask_as_each(check, call, &format!("/ops/accounts/{path}"), &Value::Null);
+    }
+    for file in ["orders", "payments", "books"] {
+        let path = format!("/ops/accounts/2026-11-21/{file}");
+        let reply = check.w.call("GET", &path, &check.w.operator, "");
+        check.check_csv(call, &reply);
+    }
+}
+
 pub(super) fn live_figures(check: &mut Checker<'_>) {
     let (call, operator) = ("GET /ops/live", check.w.operator.clone());
     for token in [String::new(), check.w.customer.clone()] {

@@ -1,5 +1,6 @@
 //! The operators' API.
 
+mod accounts;
 pub mod bad_requests;
 pub mod events;
 pub mod live;

@@ -2,8 +2,10 @@
 
 import { read } from "../../core/api.js";
 import { t } from "../../core/language.js";
+import { button } from "../../parts/button.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { ORDER_STATUSES, orderStatusText } from "../labels.js";
+import { downloadAccounts } from "../pieces/accounts-download.js";
 import { filters } from "../pieces/filters.js";
 import { heading } from "../pieces/heading.js";
 import { listing } from "../pieces/listing.js";
@@ -27,7 +29,7 @@ export function open(context) {
     draw: (rows) => table(t("订单", "Orders"), orderColumns(), rows),
     none: () => emptyState("order", t("没有符合条件的订单。", "No orders found.")),
   });
-  root.append(heading(t("订单", "Orders")), filters(params, [
+  root.append(heading(t("订单", "Orders"), button(t("下载账目", "Download accounts"), () => downloadAccounts(signal))), filters(params, [
     { name: "id", label: t("订单编号", "Order"), attributes: DIGITS },
     { name: "phone", label: t("买家手机号", "Buyer's phone"), attributes: { inputmode: "numeric", pattern: "1[3-9]\\d{9}" } },
     { name: "user", label: t("用户编号", "User"), attributes: DIGITS },

@@ -1,6 +1,6 @@
 // The user's own data: download of everything, and deletion of the account.
 
-import { Refusal, call, reportUnreachable, stream } from "../../core/api.js";
+import { Refusal, call, stream } from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
@@ -10,6 +10,7 @@ import { choice } from "../../parts/choice.js";
 import { icon } from "../../parts/icons.js";
 import { codeField, passwordField, ticketFor } from "../../parts/login-form.js";
 import { phoneField } from "../../parts/phone-field.js";
+import { saveFile } from "../../parts/save-file.js";
 import { openSheet } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
 import { redirectIfUnauthorized } from "../login-guard.js";
@@ -44,15 +45,7 @@ function row(text, action) {
 /** @param {AbortSignal} signal */
 async function download(signal) {
   try {
-    const response = await stream("/user/export", signal);
-    const file = await response.blob().catch((error) => {
-      throw reportUnreachable(String(error));
-    });
-    const url = URL.createObjectURL(file);
-    h("a", { href: url, download: "mallbox.json" }).click();
-    // The browser reads the file after the click.
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
-    showToast(t("已开始下载", "Download started"));
+    await saveFile(await stream("/user/export", signal), "mallbox.json");
   } catch (error) {
     if (!signal.aborted && !redirectIfUnauthorized(error)) throw error;
   }

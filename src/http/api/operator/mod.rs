@@ -6,6 +6,7 @@ use crate::http::describe::Calls;
 use crate::http::server::security::SecurityEvents;
 use live::Live;
 
+pub mod accounts;
 mod attack;
 pub mod audit;
 mod claim_gateways;
@@ -56,6 +57,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(orders::routes())
         .merge(receipts::routes())
         .merge(printer::routes())
+        .merge(accounts::routes())
         .merge(dead_letters::routes())
         .merge(retries::routes())
         .merge(reports::routes())
