@@ -16,6 +16,7 @@ use super::messages::UsageError;
 use super::payment_gateway;
 use super::running_mall;
 use super::running_mall::BootOptions;
+use super::runtime::block_on;
 use crate::config::SiteConfig;
 use crate::demo::seed::{self, Seeded};
 use crate::http::{Bound, HostNames};
@@ -74,7 +75,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         alerts: None,
         printer,
     };
-    running_mall::block_on(async {
+    block_on(async {
         let mall = running_mall::open(plan).await?;
         mall.choose_payment(&demo.site, PaymentMode::Sandbox).await?;
         let seeded = seed::seed(&mall.app, SALE_OPENS_AFTER).await?;

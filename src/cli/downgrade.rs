@@ -8,7 +8,7 @@ use mallbox_storage_embedded::PutBack;
 use super::mall_directory;
 use super::messages::UsageError;
 use super::output::print;
-use super::running_mall::block_on;
+use super::runtime::block_on;
 use crate::language::{Language, sentence};
 
 /// The flags of `downgrade`.

@@ -14,6 +14,7 @@ use super::messages::{CommandFailure, UsageError};
 use super::output::print;
 use super::parent::parent_ended;
 use super::running_mall;
+use super::runtime::block_on;
 use crate::config::{LogFormat, host, zone};
 use crate::fixture::{Data, FixtureError, MALLS_MAX, Mall};
 use crate::language::Language;
@@ -95,7 +96,7 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
         tracing::warn!(%address, "the fixture can be reached from other machines: anybody can log in");
     }
     print(&(mall.line_text() + "\n"));
-    running_mall::block_on(async {
+    block_on(async {
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
         let over = mall.over().unwrap_or_default();

@@ -13,6 +13,7 @@ use mallbox_storage_embedded::EmbeddedOptions;
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
 use super::progress::Progress;
+use super::runtime::block_on;
 use super::{log, mall_directory, private_data, running_mall};
 use crate::config::{self, LocationError, LogFormat, PlaceConfig};
 use crate::import::{self, Fetched, ImportError, Report, Survey};
@@ -101,10 +102,10 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
         let room = tempfile::tempdir()
             .map_err(|error| CommandFailure::CannotMake(std::env::temp_dir()).with_cause(error))?;
         let target = Target::directory(room.path());
-        running_mall::block_on(into_mall(import, &target, (dump, survey), progress))?
+        block_on(into_mall(import, &target, (dump, survey), progress))?
     } else {
         let made = target.place.dir().map(NewDirs::make).transpose()?;
-        let done = running_mall::block_on(into_mall(import, &target, (dump, survey), progress));
+        let done = block_on(into_mall(import, &target, (dump, survey), progress));
         if let (Err(_), Some(made)) = (&done, made) {
             made.remove_empty();
         }

@@ -36,6 +36,7 @@ mod read_only_copy;
 mod restore;
 mod room;
 mod running_mall;
+mod runtime;
 mod serve;
 mod service;
 #[cfg(feature = "otlp")]

@@ -68,18 +68,6 @@ const CONNECTION_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Files kept open by the mall itself, with some to spare.
 const RESERVED_FILES: u64 = 128;
 
-/// Runs a task on a runtime for the mall's own work; connections have runtimes of their own.
-pub(super) fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    runtime()?.block_on(task)
-}
-
-/// Creates the runtime of [`block_on`], for several tasks on the same connections.
-pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    let built = builder.worker_threads(2).thread_name("mall").enable_all().build();
-    built.map_err(|error| CommandFailure::NoThreads.with_cause(error))
-}
-
 /// Refuses a directory with foreign files. A new mall writes `lock`, replaces `control.sock` and moves an
 /// unknown `log/` aside: in `/var`, `log/` would be the machine's logs.
 pub(super) fn check_dir(dir: &Path) -> Result<(), UsageError> {

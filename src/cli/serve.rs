@@ -12,6 +12,7 @@ use super::output::print;
 use super::payment_gateway;
 use super::running_mall;
 use super::running_mall::BootOptions;
+use super::runtime::block_on;
 use super::service::{self, PassedSockets};
 use crate::config::{self, ServeConfig};
 use crate::http::{Bound, HostNames};
@@ -71,7 +72,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         alerts: alerts.clone(),
         printer,
     };
-    running_mall::block_on(async {
+    block_on(async {
         let mall = match (running_mall::open(plan).await, alerts) {
             (Err(error), Some(alerts)) => {
                 alerts.report_refused_start(render_error(&error, Language::En)).await;

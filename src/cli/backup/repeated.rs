@@ -60,8 +60,8 @@ pub(super) fn run(
 }
 
 /// Removes the backups that need not be kept, after one was `taken`. Other files in the directory stay, and
-/// so does everything if the trial of the new backup leaves a doubt: an earlier one may be needed. What cannot
-/// be removed is reported.
+/// so does everything if the trial of the new backup leaves a doubt: an earlier one may be needed. What
+/// cannot be removed is reported.
 pub(super) fn remove_superfluous(dir: &Path, keep: &Retention, taken: &Taken, l: Language) {
     if taken.is_doubtful {
         return;

@@ -18,7 +18,7 @@ use crate::cli::messages::CommandFailure;
 use crate::cli::output::{print, warn};
 use crate::cli::progress::Progress;
 use crate::cli::room::{Room, remove_rooms_on_stop};
-use crate::cli::running_mall::block_on;
+use crate::cli::runtime::block_on;
 use crate::cli::verify::check_place;
 use crate::config::{PlaceConfig, ServerUrl, ServersConfig};
 use crate::language::{Language, sentence};
