@@ -41,6 +41,8 @@ mod serve;
 mod service;
 #[cfg(feature = "otlp")]
 mod traces;
+#[cfg(feature = "production")]
+mod undo;
 mod user;
 mod verify;
 

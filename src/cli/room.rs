@@ -1,17 +1,16 @@
 //! Private directories that a backup, a restore or an export works in.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::channel;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use tempfile::TempDir;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::messages::CommandFailure;
+#[cfg(feature = "production")]
+use crate::cli::undo;
 
 /// The directories in use.
 static ROOMS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -37,50 +36,11 @@ pub(super) fn remove_rooms_on_stop(is_endless: bool) -> io::Result<()> {
         for room in ROOMS.lock().iter() {
             let _ = fs::remove_dir_all(room);
         }
-        undo_all();
+        #[cfg(feature = "production")]
+        undo::all();
         std::process::exit(if is_endless { 0 } else { 128 + number });
     };
     std::thread::Builder::new().name("stop".to_owned()).spawn(wait).map(drop)
-}
-
-/// What is to be undone when the process is told to stop, by number.
-static UNDONE_ON_STOP: Mutex<BTreeMap<u64, Undo>> = Mutex::new(BTreeMap::new());
-/// Longest time of all undoing.
-const UNDO_MAX: Duration = Duration::from_secs(10);
-
-type Undo = Box<dyn FnOnce() + Send>;
-
-/// Something to be undone when the process is told to stop, unless the value is dropped before.
-pub(super) struct UndoOnStop(u64);
-
-impl UndoOnStop {
-    pub(super) fn new(undo: impl FnOnce() + Send + 'static) -> Self {
-        let mut undone = UNDONE_ON_STOP.lock();
-        let number = undone.last_key_value().map_or(0, |(last, _)| last + 1);
-        undone.insert(number, Box::new(undo));
-        Self(number)
-    }
-}
-
-impl Drop for UndoOnStop {
-    fn drop(&mut self) {
-        UNDONE_ON_STOP.lock().remove(&self.0);
-    }
-}
-
-fn undo_all() {
-    let all = std::mem::take(&mut *UNDONE_ON_STOP.lock());
-    if all.is_empty() {
-        return;
-    }
-    let (done, is_done) = channel();
-    let undo = move || {
-        all.into_values().for_each(|undo| undo());
-        let _ = done.send(());
-    };
-    if std::thread::Builder::new().name("undo".to_owned()).spawn(undo).is_ok() {
-        let _ = is_done.recv_timeout(UNDO_MAX);
-    }
 }
 
 /// A private directory that a backup, a restore or an export works in, removed when the value is dropped.
