@@ -176,7 +176,7 @@ impl Bookkeeping {
         Ok(scope.days.is_none_or(|days| days.last() >= today))
     }
 
-    /// Waits until claims of the scope's days have become orders, or [`PENDING_TIMEOUT`] is over. Returns the
+    /// Waits until claims of the scope's days have become orders, or `PENDING_TIMEOUT` is over. Returns the
     /// claims that still wait: a claim that was accepted on a day that is over belongs to that day.
     ///
     /// # Errors
