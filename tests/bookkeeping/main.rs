@@ -55,6 +55,21 @@ impl Site {
         })
     }
 
+    /// Opens the sale again for further orders.
+    fn sell(
+        &self,
+        furnished: &Furnished,
+        work: impl AsyncFnOnce(&Seller<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        mall::runtime()?.block_on(async {
+            let storage = mall::open(&self.data()).await?;
+            let seller = Seller { storage: &storage, sale: furnished.sale };
+            seller.open(2).await?;
+            work(&seller).await?;
+            Ok(storage.base.upkeep.close().await?)
+        })
+    }
+
     fn export(&self, name: &str, flags: &[&str]) -> anyhow::Result<Export> {
         Export::of_directory(&self.data(), &self.dir.path().join(name), flags)
     }
@@ -156,15 +171,10 @@ fn what_cannot_be_exported_is_refused_and_leaves_nothing() -> anyhow::Result<()>
 fn a_payment_of_another_amount_than_the_price_is_named() -> anyhow::Result<()> {
     let site = Site::new()?;
     let furnished = site.furnish()?;
-    mall::runtime()?.block_on(async {
-        let storage = mall::open(&site.data()).await?;
-        let seller = Seller { storage: &storage, sale: furnished.sale };
-        seller.open(2).await?;
+    site.sell(&furnished, async |seller| {
         let order = seller.claimed(20, at(furnished.yesterday, 20)).await?;
         let amount = Cents::new(SALE_PRICE.get() - 1);
-        seller.pay_amount(order, amount, at(furnished.yesterday, 20)).await?;
-        storage.base.upkeep.close().await?;
-        anyhow::Ok(())
+        seller.pay_amount(order, amount, at(furnished.yesterday, 20)).await
     })?;
     let export = site.export("accounts", &[])?;
     let want = format!(
@@ -247,14 +257,7 @@ fn the_rows_of_a_deleted_account_stay_and_name_nobody() -> anyhow::Result<()> {
 fn a_claim_that_is_not_yet_an_order_is_reported() -> anyhow::Result<()> {
     let site = Site::new()?;
     let furnished = site.furnish()?;
-    mall::runtime()?.block_on(async {
-        let storage = mall::open(&site.data()).await?;
-        let seller = Seller { storage: &storage, sale: furnished.sale };
-        seller.open(2).await?;
-        seller.claim_only(30, at(furnished.yesterday, 20)).await?;
-        storage.base.upkeep.close().await?;
-        anyhow::Ok(())
-    })?;
+    site.sell(&furnished, async |seller| seller.claim_only(30, at(furnished.yesterday, 20)).await)?;
     let export = site.export("accounts", &[])?;
     ensure!(
         export.code == 1 && export.output.contains("1 accepted claims are not yet orders"),

@@ -6,7 +6,7 @@ use mallbox_storage::{Cents, DeadReason, DeadState, OrderId, ReviewId};
 
 use super::*;
 use crate::mall::base::judgement_rules::RulesError;
-use crate::mall::base::{GuardRefusal, SubscriberRefusal, WaitingRefusal};
+use crate::mall::base::{GuardRefusal, PrinterRefusal, SubscriberRefusal, WaitingRefusal};
 
 /// Returns status, `Retry-After` and body as received by a client in this language.
 fn rendered(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
@@ -107,6 +107,18 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::ClaimGateway(ClaimGatewayRefusal::DuplicateClaim).into(), 200, "DUPLICATE_CLAIM"),
         (Refusal::ClaimGateway(ClaimGatewayRefusal::NameTaken).into(), 200, "GATEWAY_NAME_TAKEN"),
         (Refusal::ClaimGateway(ClaimGatewayRefusal::TooMany(100)).into(), 200, "GATEWAYS_FULL"),
+        (Refusal::Printer(PrinterRefusal::NoPrinter).into(), 200, "NO_PRINTER"),
+        (Refusal::Printer(PrinterRefusal::Busy).into(), 200, "PRINTER_BUSY"),
+        (Refusal::Printer(PrinterRefusal::Refused).into(), 200, "PRINTER_REFUSED"),
+        (Refusal::Printer(PrinterRefusal::Silent).into(), 200, "PRINTER_SILENT"),
+        (Refusal::Printer(PrinterRefusal::Slow).into(), 200, "PRINTER_SLOW"),
+        (Refusal::Printer(PrinterRefusal::Closed).into(), 200, "PRINTER_CLOSED"),
+        (Refusal::Printer(PrinterRefusal::NoDevice).into(), 200, "PRINTER_MISSING"),
+        (Refusal::Printer(PrinterRefusal::NoPermission).into(), 200, "PRINTER_FORBIDDEN"),
+        (Refusal::Printer(PrinterRefusal::Full).into(), 200, "PRINTER_FULL"),
+        (Refusal::Printer(PrinterRefusal::OutOfPaper).into(), 200, "PRINTER_OUT_OF_PAPER"),
+        (Refusal::Printer(PrinterRefusal::CoverOpen).into(), 200, "PRINTER_COVER_OPEN"),
+        (Refusal::Printer(PrinterRefusal::Failed).into(), 200, "PRINTER_FAILED"),
         (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
         (Refusal::PayAtCounter.into(), 200, "PAY_AT_COUNTER"),
         (Refusal::RefundAtCounter.into(), 200, "REFUND_AT_COUNTER"),
