@@ -175,7 +175,11 @@ fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() -> anyh
         (&["backup", "@nowhere/x", "--data", "@mall"], 2, "there is no directory"),
         (&["backup", "@x", "--data", "@other"], 2, "there is no mall in"),
         (&["backup", "@x", "--data", "@mall", "--keep", "7d"], 2, "--keep takes a directory"),
-        (&["backup", "@x", "--redis", "redis://h", "--mysql", "mysql://h/d"], 2, "backup"),
+        (
+            &["backup", "@x", "--redis", "redis://h", "--mysql", "mysql://h/d", "--stream"],
+            2,
+            "--stream is for malls",
+        ),
         (&["restore", "@text", "@new"], 1, "not a backup"),
         (&["restore", "@nothing", "@new"], 1, "cannot read"),
         (&["restore", "@flipped", "@new"], 1, "nothing was restored: it is "),

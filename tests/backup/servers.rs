@@ -40,9 +40,10 @@ struct Named<'a> {
     prefix: &'a str,
 }
 
-/// Parts of the names of settings that a restored mall has anew.
-const NEW_SETTINGS: [&str; 5] =
-    ["receipt secret", "guard key ", "login code key", "incarnation", "restored from"];
+/// Name of a setting that a restored mall has anew, unless it keeps its keys.
+const SECRET: &str = "receipt secret";
+/// Parts of the names of all such settings.
+const NEW_SETTINGS: [&str; 5] = [SECRET, "guard key ", "login code key", "incarnation", "restored from"];
 
 const MALL: Named<'_> = Named { database: "mall", prefix: "mallbox" };
 const RESTORED: Named<'_> = Named { database: "restored", prefix: "restored" };
@@ -190,7 +191,10 @@ impl Servers {
                 let made: Option<(String, String)> =
                     conn.query_first(format!("SHOW CREATE TABLE {table}")).await?;
                 let rows: Vec<mysql_async::Row> = conn.exec(format!("SELECT * FROM {table}"), ()).await?;
-                let rows = rows.into_iter().map(|row| format!("{:?}", row.unwrap()));
+                // In full: what `Debug` shows of a long text is its beginning.
+                let text = |value: &mysql_async::Value| value.as_sql(true);
+                let rows =
+                    rows.into_iter().map(|row| row.unwrap().iter().map(text).collect::<Vec<_>>().join(" "));
                 let of_table = made.map(|(_, made)| made).into_iter().chain(rows).collect();
                 found.insert(table, of_table);
             }
@@ -283,6 +287,7 @@ fn every_row_and_what_redis_alone_has_is_restored() -> anyhow::Result<()> {
     })?;
     ensure!(counted.visitors > 600 && counted.days[0].views == 1_400, "{counted:?}");
 
+    servers.with(MALL, async |storage| Ok(storage.base.upkeep.put_setting(SECRET, "of the test").await?))?;
     let before = servers.tables(MALL)?;
     fs::create_dir_all(servers.path("uploads/shops"))?;
     fs::write(servers.path("uploads/shops/面.svg"), "<svg/>")?;
@@ -316,6 +321,7 @@ fn every_row_and_what_redis_alone_has_is_restored() -> anyhow::Result<()> {
         let salt = storage.people.visitors.salt(today, [8; 16]).await?;
         ensure!(salt == [7; 16], "{salt:?}");
         ensure!(storage.base.upkeep.setting("incarnation").await?.is_some(), "no incarnation");
+        ensure!(storage.base.upkeep.setting(SECRET).await?.is_none(), "a secret was restored");
         Ok(())
     })?;
     // The restored mall is one.
@@ -515,6 +521,7 @@ fn a_trial_that_fails_keeps_the_backup_and_one_that_is_stopped_leaves_nothing() 
     servers.done(RESTORED, &["restore", "@one.backup"])?;
     servers.remove(RESTORED)?;
     // Encrypted and signed, with keys that stay.
+    servers.with(MALL, async |storage| Ok(storage.base.upkeep.put_setting(SECRET, "of the test").await?))?;
     servers.done(MALL, &["keygen", "encryption", "@safe.key"])?;
     servers.done(MALL, &["keygen", "signature", "@sign.key"])?;
     let protected =
@@ -524,8 +531,7 @@ fn a_trial_that_fails_keeps_the_backup_and_one_that_is_stopped_leaves_nothing() 
     let opened =
         ["restore", "@two.backup", "--key", "@safe.key", "--signed-by", "@sign.key.pub", "--keep-keys"];
     servers.done(RESTORED, &opened)?;
-    let secret =
-        |mall| servers.with(mall, async |storage| Ok(storage.base.upkeep.setting("receipt secret").await?));
+    let secret = |mall| servers.with(mall, async |storage| Ok(storage.base.upkeep.setting(SECRET).await?));
     ensure!(secret(MALL)? == secret(RESTORED)? && secret(MALL)?.is_some(), "a key has changed");
     // Stopped in the middle of the trial.
     let trial = ["backup", "@three.backup", "--trial-redis", &*redis, "--trial-mysql", &*mysql];
