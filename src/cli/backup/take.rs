@@ -199,8 +199,8 @@ impl Target<'_> {
         format!("mallbox restore {} {place}{key}", file.display())
     }
 
-    /// Tries out a backup that was written; `None` if the file was only read back, because the mall would need
-    /// servers.
+    /// Tries out a backup that was written; `None` if the file was only read back, because the mall would
+    /// need servers.
     ///
     /// # Errors
     /// The file cannot be read back.
