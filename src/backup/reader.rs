@@ -98,6 +98,21 @@ pub fn unpack(
     unpack_archive(read, into, credentials, kind)
 }
 
+/// Reads the header of a backup alone. Nothing is checked against the list of contents or the signature.
+///
+/// # Errors
+/// [`BackupFault`]: the file cannot be read that far.
+pub fn header(from: &Path, credentials: &Credentials) -> Result<Header, BackupFault> {
+    let file = File::open(from).map_err(|source| BackupFault::Io { path: from.to_owned(), source })?;
+    let read = decrypted(BufReader::new(file), &credentials.identities)?;
+    let mut tar = tar::Archive::new(GzDecoder::new(read));
+    let entry = tar.entries().and_then(|mut entries| entries.next().transpose());
+    let entry = entry.map_err(|error| broken(&error))?.ok_or(BackupFault::NotABackup)?;
+    let mut text = Vec::new();
+    entry.take(JSON_MAX_BYTES).read_to_end(&mut text).map_err(|error| broken(&error))?;
+    serde_json::from_slice(&text).map_err(|_| BackupFault::NotABackup)
+}
+
 /// Unpacks a point of a stream into the empty directory `into`, as [`unpack`] does a backup.
 ///
 /// # Errors

@@ -29,7 +29,7 @@ use super::verify::{CheckedLedger, check_directory};
 use crate::backup::DATABASE;
 use crate::backup::keys::{self, KeyKind};
 use crate::backup::manifest::Header;
-use crate::backup::reader::{Credentials, Kind, Unpacked, unpack};
+use crate::backup::reader::{self, Credentials, Kind, Unpacked, unpack};
 use crate::backup::stream::{PointReader, Position};
 use crate::config::{LocationError, PlaceConfig, ServersConfig};
 use crate::language::{Language, sentence};
@@ -86,7 +86,7 @@ pub(super) fn run(restore: &Restore, l: Language) -> anyhow::Result<bool> {
             if restore.at.is_some() {
                 return Err(UsageError::Backup(BackupMisuse::InstantOfServers).into());
             }
-            let (from, _) = restore.source()?;
+            let (from, _) = restore.source(&credentials)?;
             let scratch = restore.scratch.clone().unwrap_or_else(std::env::temp_dir);
             let source = Source { file: &from, credentials: &credentials, until: None };
             let (uploads, keep_keys) = (restore.uploads.as_deref(), restore.keep_keys);
@@ -102,7 +102,7 @@ fn into_directory(
     l: Language,
 ) -> anyhow::Result<bool> {
     let keep_keys = restore.keep_keys;
-    let (from, until) = restore.source()?;
+    let (from, until) = restore.source(credentials)?;
     check_dir(dir)?;
     let length = fs::metadata(&from);
     let length = length.map_err(|error| CommandFailure::CannotRead(from.clone()).with_cause(error))?.len();
@@ -244,30 +244,37 @@ impl Restore {
     }
 
     /// Returns the backup, and how far its stream is restored; `None` if it is not.
-    fn source(&self) -> anyhow::Result<(PathBuf, Option<Until>)> {
+    fn source(&self, credentials: &Credentials) -> anyhow::Result<(PathBuf, Option<Until>)> {
         if !self.from.is_dir() {
             return Ok((self.from.clone(), self.at));
         }
         let until = self.at.unwrap_or(Until::Latest);
         let cannot_read = |error| CommandFailure::CannotRead(self.from.clone()).with_cause(error);
-        let mut furthest = None;
+        let mut fitting = Vec::new();
         for entry in fs::read_dir(&self.from).map_err(cannot_read)? {
             let name = entry.map_err(cannot_read)?.file_name();
             let Some(taken) = time_in(&name.to_string_lossy()) else { continue };
-            if let Some(reach) = reach(&self.from.join(&name), taken, until)
-                && furthest.as_ref().is_none_or(|(furthest, _)| *furthest < reach)
-            {
-                furthest = Some((reach, name));
+            let path = self.from.join(&name);
+            fitting.extend(reach(&path, taken, until).map(|reach| (reach, path)));
+        }
+        fitting.sort();
+        // A name has the second in which a backup was asked for, and its header the instant of its contents.
+        // What cannot be read is taken all the same: its restore says why.
+        let is_early = |path: &PathBuf| {
+            let header = reader::header(path, credentials).ok();
+            let taken = header.and_then(|header| header.taken.parse::<Timestamp>().ok());
+            taken.is_none_or(|taken| !until.is_before(taken.as_millisecond()))
+        };
+        match fitting.into_iter().rev().map(|(_, path)| path).find(is_early) {
+            Some(path) => Ok((path, Some(until))),
+            None => {
+                let instant = match until {
+                    Until::Latest => None,
+                    Until::Instant(until) => Some(until.to_string()),
+                };
+                Err(UsageError::Backup(BackupMisuse::NoBackup(self.from.clone(), instant)).into())
             }
         }
-        let Some((_, name)) = furthest else {
-            let instant = match until {
-                Until::Latest => None,
-                Until::Instant(until) => Some(until.to_string()),
-            };
-            return Err(UsageError::Backup(BackupMisuse::NoBackup(self.from.clone(), instant)).into());
-        };
-        Ok((self.from.join(name), Some(until)))
     }
 }
 

@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod keys;
+mod mall_on_servers;
 mod mishaps;
 #[path = "../common/process.rs"]
 #[expect(clippy::unwrap_used, reason = "a command that cannot be run fails the test")]

@@ -9,213 +9,23 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, SystemClock};
-use mallbox::place::Place;
-use mallbox_storage::{Day, DaySpan, OrderId, Storage, Visit, VisitTarget, Visitor};
-use mallbox_storage_production::ProductionOptions;
+use mallbox_storage::{Day, DaySpan, Visit, VisitTarget, Visitor};
 use mallbox_test_patience::{self as patience, Deadline};
-use mallbox_test_servers::{Behaviour, MariaDb, Proxy, Redis};
-use mysql_async::prelude::Queryable as _;
-use tempfile::TempDir;
+use mallbox_test_servers::{Behaviour, Proxy};
 
 use crate::common::dice::{Dice, number_from};
-use crate::common::mall::{self, Mall, Size};
 use crate::common::server::{self, Server};
+use crate::mall_on_servers::{MALL, Named, RESTORED, Servers};
 use crate::process::mallbox;
 use crate::site::{Crowd, PEOPLE, claim_for_all};
 
 /// Longest time of a command whose servers are silent, with a margin for the start of the process.
 const SILENT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Both servers, a mall on them, and room for files.
-struct Servers {
-    redis: Redis,
-    mysql: MariaDb,
-    dir: TempDir,
-}
-
-/// A mall on the servers: its database and the prefix of its keys.
-#[derive(Clone, Copy)]
-struct Named<'a> {
-    database: &'a str,
-    prefix: &'a str,
-}
-
 /// Name of a setting that a restored mall has anew, unless it keeps its keys.
 const SECRET: &str = "receipt secret";
 /// Parts of the names of all such settings.
 const NEW_SETTINGS: [&str; 5] = [SECRET, "guard key ", "login code key", "incarnation", "restored from"];
-
-const MALL: Named<'_> = Named { database: "mall", prefix: "mallbox" };
-const RESTORED: Named<'_> = Named { database: "restored", prefix: "restored" };
-
-impl Servers {
-    fn start() -> anyhow::Result<Self> {
-        let dir = TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
-        Ok(Self { redis: Redis::start()?, mysql: MariaDb::start()?, dir })
-    }
-
-    fn options(&self, mall: Named<'_>) -> ProductionOptions {
-        let mut options = ProductionOptions::new(self.redis.url(), self.mysql.url(mall.database));
-        options.redis.prefix = mall.prefix.to_owned();
-        options
-    }
-
-    /// Opens the storage of a mall for some calls.
-    fn with<T>(
-        &self,
-        mall: Named<'_>,
-        work: impl AsyncFnOnce(&Storage) -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
-        mall::runtime()?.block_on(async {
-            let storage = Place::Production(self.options(mall)).open().await?;
-            let done = work(&storage).await?;
-            storage.base.upkeep.close().await?;
-            Ok(done)
-        })
-    }
-
-    fn fill(&self, people: usize, sales: usize) -> anyhow::Result<Mall> {
-        let size = Size { people, sales, units: people as u64 };
-        let made = self.with(MALL, async |storage| mall::make_in(storage, size).await)?;
-        // Its first start stores what a mall needs before it opens.
-        self.serve()?.stop()?;
-        Ok(made)
-    }
-
-    fn serve(&self) -> anyhow::Result<Server> {
-        Server::start_on(&self.redis.url(), &self.mysql.url("mall"), &self.dir.path().join("log"))
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.dir.path().join(name).display().to_string()
-    }
-
-    /// Returns a command on a mall, whose arguments may name files as `@name`.
-    fn command(&self, mall: Named<'_>, arguments: &[&str]) -> std::process::Command {
-        let named = arguments.iter().map(|word| match word.strip_prefix('@') {
-            Some(name) => self.path(name),
-            None => (*word).to_owned(),
-        });
-        let named: Vec<String> = named.collect();
-        let mut command = mallbox(&named.iter().map(String::as_str).collect::<Vec<_>>());
-        command.env("MALLBOX_REDIS", self.redis.url()).env("MALLBOX_MYSQL", self.mysql.url(mall.database));
-        command.env("MALLBOX_REDIS_PREFIX", mall.prefix);
-        command
-    }
-
-    /// Runs a command. Returns its exit code, and its output followed by its errors.
-    fn run(&self, mall: Named<'_>, arguments: &[&str]) -> anyhow::Result<(Option<i32>, String)> {
-        let output = self.command(mall, arguments).output()?;
-        let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-        Ok((output.status.code(), text.concat()))
-    }
-
-    fn done(&self, mall: Named<'_>, arguments: &[&str]) -> anyhow::Result<String> {
-        let (code, said) = self.run(mall, arguments)?;
-        ensure!(code == Some(0), "{arguments:?}: {code:?} {said}");
-        Ok(said)
-    }
-
-    fn refused(&self, mall: Named<'_>, arguments: &[&str], words: &str) -> anyhow::Result<()> {
-        let (code, said) = self.run(mall, arguments)?;
-        ensure!(code.is_some_and(|code| code != 0) && said.contains(words), "{arguments:?}: {code:?} {said}");
-        Ok(())
-    }
-
-    fn backup(&self, name: &str) -> anyhow::Result<String> {
-        self.done(MALL, &["backup", name])
-    }
-
-    /// Removes a restored mall.
-    fn remove(&self, mall: Named<'_>) -> anyhow::Result<()> {
-        self.sql("mysql", &format!("DROP DATABASE IF EXISTS {}", mall.database))?;
-        let keys = self.keys(mall)?;
-        mall::runtime()?.block_on(async {
-            let client = redis::Client::open(self.redis.url())?;
-            let mut connection = client.get_multiplexed_async_connection().await?;
-            for key in keys {
-                let _: u64 = redis::cmd("DEL").arg(key).query_async(&mut connection).await?;
-            }
-            Ok(())
-        })
-    }
-
-    fn keys(&self, mall: Named<'_>) -> anyhow::Result<Vec<String>> {
-        let prefix = format!("{}:", mall.prefix);
-        let keys = self.all_keys()?.into_iter();
-        Ok(keys.filter(|key| key.trim_start_matches('{').starts_with(&prefix)).collect())
-    }
-
-    fn all_keys(&self) -> anyhow::Result<Vec<String>> {
-        mall::runtime()?.block_on(async {
-            let client = redis::Client::open(self.redis.url())?;
-            let mut connection = client.get_multiplexed_async_connection().await?;
-            Ok(redis::cmd("KEYS").arg("*").query_async(&mut connection).await?)
-        })
-    }
-
-    fn sql(&self, database: &str, statement: &str) -> anyhow::Result<()> {
-        mall::runtime()?.block_on(async {
-            let mut conn = mysql_async::Conn::from_url(self.mysql.url(database)).await?;
-            Ok(conn.query_drop(statement).await?)
-        })
-    }
-
-    /// Adds a picture of the first user, with the bytes that an expression of SQL makes.
-    fn add_picture(&self, id: u64, content: &str, bytes: u64) -> anyhow::Result<()> {
-        let row = format!(
-            "INSERT INTO pictures (id, name, owner_id, kind, bytes, created_ms, touched_ms)
-             SELECT {id}, '/blogs/0/0/{id}.jpg', MIN(id), 1, {bytes}, 1, 1 FROM users"
-        );
-        self.sql("mall", &row)?;
-        self.sql(
-            "mall",
-            &format!("INSERT INTO picture_contents (picture_id, content) VALUES ({id}, {content})"),
-        )
-    }
-
-    fn databases(&self) -> anyhow::Result<Vec<String>> {
-        mall::runtime()?.block_on(async {
-            let mut conn = mysql_async::Conn::from_url(self.mysql.url("mysql")).await?;
-            Ok(conn.query("SHOW DATABASES").await?)
-        })
-    }
-
-    /// Returns the definition, with the next id, and the rows of each table.
-    fn tables(&self, mall: Named<'_>) -> anyhow::Result<BTreeMap<String, Vec<String>>> {
-        mall::runtime()?.block_on(async {
-            let mut conn = mysql_async::Conn::from_url(self.mysql.url(mall.database)).await?;
-            let tables: Vec<String> = conn.query("SHOW TABLES").await?;
-            let mut found = BTreeMap::new();
-            for table in tables {
-                let made: Option<(String, String)> =
-                    conn.query_first(format!("SHOW CREATE TABLE {table}")).await?;
-                let rows: Vec<mysql_async::Row> = conn.exec(format!("SELECT * FROM {table}"), ()).await?;
-                // In full: what `Debug` shows of a long text is its beginning.
-                let text = |value: &mysql_async::Value| value.as_sql(true);
-                let rows =
-                    rows.into_iter().map(|row| row.unwrap().iter().map(text).collect::<Vec<_>>().join(" "));
-                let of_table = made.map(|(_, made)| made).into_iter().chain(rows).collect();
-                found.insert(table, of_table);
-            }
-            Ok(found)
-        })
-    }
-
-    fn missing(&self, mall: Named<'_>, orders: &[OrderId]) -> anyhow::Result<usize> {
-        self.with(mall, async |storage| {
-            let mut missing = 0;
-            for order in orders {
-                missing += usize::from(storage.selling.orders.get(*order).await?.is_none());
-            }
-            Ok(missing)
-        })
-    }
-
-    fn verify(&self, mall: Named<'_>) -> anyhow::Result<()> {
-        self.done(mall, &["verify"]).map(drop)
-    }
-}
 
 #[test]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]

