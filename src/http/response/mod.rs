@@ -2,6 +2,7 @@
 
 pub(in crate::http) mod bad_request;
 pub(in crate::http) mod caller;
+pub(in crate::http) mod download;
 pub(in crate::http) mod encodings;
 pub mod envelope;
 pub mod error;

@@ -6,14 +6,12 @@ pub mod csv_form;
 pub mod rows;
 
 use std::collections::BTreeMap;
-use std::io;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use http_body_util::channel::{Channel, Sender};
 use serde_json::json;
 
 use self::csv_form::{BOOK_COLUMNS, BYTE_ORDER_MARK, CsvForm, ORDER_COLUMNS, PAYMENT_COLUMNS};
@@ -21,11 +19,12 @@ use self::rows::{AccountsRows, BookRow};
 use crate::http::App;
 use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::request::extract::{Now, Operator, Path};
+use crate::http::response::download::{DownloadSender, EndReason};
 use crate::http::response::error::ApiError;
 use crate::language::both;
+use crate::mall::Refusal;
 use crate::mall::base::By;
 use crate::mall::operator::bookkeeping::{AccountsPlace, AccountsScope};
-use crate::mall::{Failure, Refusal};
 
 /// Returns the routes of accounts.
 pub(super) fn routes() -> Calls {
@@ -105,24 +104,9 @@ async fn download(
     let scope = app.bookkeeping.begin_download(By::operator(user, now), &day, file.name()).await?;
     let name = format!("attachment; filename=\"{}-{day}.csv\"", file.name());
     let name = HeaderValue::from_str(&name).map_err(|error| ApiError::bug(error.to_string()))?;
-    // One page waits while the client reads another: memory stays bounded.
-    let (sender, body) = Channel::<Bytes, io::Error>::new(1);
+    let (sender, body) = DownloadSender::new();
     tokio::spawn(Writer { app, scope, file, sender }.run());
-    Ok(CsvDownload { name, body: Body::new(body) })
-}
-
-/// Why a download ends early.
-enum EndReason {
-    /// The client has gone.
-    Away,
-    /// The rows could not be read or written.
-    Failed(String),
-}
-
-impl From<Failure> for EndReason {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure.to_string())
-    }
+    Ok(CsvDownload { name, body })
 }
 
 /// Writes the rows into the body of the response.
@@ -130,7 +114,7 @@ struct Writer {
     app: App,
     scope: AccountsScope,
     file: AccountsFile,
-    sender: Sender<Bytes, io::Error>,
+    sender: DownloadSender,
 }
 
 impl Writer {
@@ -139,8 +123,7 @@ impl Writer {
             Ok(()) | Err(EndReason::Away) => {}
             Err(EndReason::Failed(cause)) => {
                 tracing::warn!(file = self.file.name(), cause, "a download of accounts was cut off");
-                // The client must not take a part for the whole.
-                self.sender.abort(io::Error::other("the download failed"));
+                self.sender.abort();
             }
         }
     }
@@ -181,7 +164,7 @@ impl Writer {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.sender.send_data(Bytes::from(bytes)).await.map_err(|_| EndReason::Away)
+        self.sender.send(bytes).await
     }
 }
 

@@ -1,13 +1,10 @@
 //! A user's own data: `/user/export`, and the deletion of the account.
 
-use std::io;
-
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use http_body_util::channel::{Channel, Sender};
 use jiff::tz::TimeZone;
 use mallbox_storage::{
     Comment, CommentId, GivenLike, Note, NoteId, PaidOrders, Post, Profile, ReviewId, SignedDay, Timestamp,
@@ -28,11 +25,11 @@ use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::request::attempt::{self, Act};
 use crate::http::request::client::FromClient;
 use crate::http::request::extract::{Json, Login, LoginSession, Now, Query};
+use crate::http::response::download::{DownloadSender, EndReason};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::error::ApiError;
 use crate::http::response::json_list::JsonList;
 use crate::language::both;
-use crate::mall::Failure;
 use crate::mall::base::wall_time;
 use crate::mall::people::accounts::OwnSession;
 use crate::mall::privacy::{ExportedOrder, VotePlace};
@@ -306,30 +303,9 @@ async fn export(
     let sessions = app.accounts.own_sessions(&session, now).await?;
     let name = format!("attachment; filename=\"mallbox-user-{user}.json\"");
     let name = HeaderValue::from_str(&name).map_err(|error| ApiError::bug(error.to_string()))?;
-    // One page waits while the client reads another: memory stays bounded.
-    let (sender, body) = Channel::<Bytes, io::Error>::new(1);
+    let (sender, body) = DownloadSender::new();
     tokio::spawn(Writer { app, account, now, sender }.run(card, sessions));
-    Ok(Download { name, body: Body::new(body) })
-}
-
-/// Why an export ends early.
-enum EndReason {
-    /// The client has gone.
-    Away,
-    /// The data could not be read.
-    Failed(String),
-}
-
-impl From<serde_json::Error> for EndReason {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Failed(error.to_string())
-    }
-}
-
-impl From<Failure> for EndReason {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure.to_string())
-    }
+    Ok(Download { name, body })
 }
 
 /// Writes an export into the body of the response.
@@ -337,7 +313,7 @@ struct Writer {
     app: App,
     account: User,
     now: Timestamp,
-    sender: Sender<Bytes, io::Error>,
+    sender: DownloadSender,
 }
 
 impl Writer {
@@ -346,8 +322,7 @@ impl Writer {
             Ok(()) | Err(EndReason::Away) => {}
             Err(EndReason::Failed(cause)) => {
                 tracing::warn!(user = self.account.id.get(), cause, "an export of personal data was cut off");
-                // The client must not take a part for the whole.
-                self.sender.abort(io::Error::other("the export failed"));
+                self.sender.abort();
             }
         }
     }
@@ -483,6 +458,6 @@ impl Writer {
         if text.is_empty() {
             return Ok(());
         }
-        self.sender.send_data(Bytes::from(text)).await.map_err(|_| EndReason::Away)
+        self.sender.send(text).await
     }
 }
