@@ -81,11 +81,15 @@ const SCREENS: &[Entry] = &[
     ("manual-code", NOBODY, "/mall/manual/fixture", ["控制接口", "Controls"]),
     ("manual-api", NOBODY, "/mall/manual/api", ["全部接口", "All calls"]),
     ("nowhere", NOBODY, "/#/note/seven", ["页面不存在", "This page does not exist"]),
-    ("kiosk", NOBODY, "/?kiosk", ["点一下就开始", "Tap to start"]),
+    ("kiosk", NOBODY, "/?kiosk&attract=0", ["点一下就开始", "Tap to start"]),
     ("kiosk-sale", NOBODY, "/?kiosk#/sale/51", ["登录后抢购", "Log in to buy"]),
     ("kiosk-waiting", NOBODY, "/?kiosk#/sale/{waited}", ["登录后候补", "Log in to join"]),
     ("kiosk-review", NOBODY, "/?kiosk#/review/{review}", ["汤很鲜", "汤很鲜"]),
     ("kiosk-login", NOBODY, "/?kiosk#/login", ["获取验证码", "Send code"]),
+    ("kiosk-place", NOBODY, "/?kiosk#/place", ["按地段选", "By area"]),
+    ("kiosk-attract", NOBODY, "/?kiosk&attract=0.1", ["距结束", "Ends in"]),
+    ("kiosk-shop", NOBODY, "/?kiosk&shop=1&attract=0", ["购买", "Buy"]),
+    ("kiosk-shop-none", NOBODY, "/?kiosk&shop=one&attract=0", ["没有这家店", "There is no such shop"]),
     ("console-door", NOBODY, "/console", ["只有管理员能进入", "For operators only"]),
     ("console-customer", ANNE, "/console", ["这里只对管理员开放", "Operators only"]),
     ("console-live", OPERATOR, "/console#/live", ["正在进行的秒杀", "Open sales"]),
@@ -242,10 +246,10 @@ fn fits(page: &Page, name: &str, way: &str) {
 }
 
 /// Opens and checks every screen: on a phone also in the dark and with large text, on a desktop also in the
-/// size of a tablet.
+/// size of a tablet; on an upright touch screen only those of a kiosk.
 fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
     let town = Town::new();
-    let (language, at) = if way == "english" { ("en", 1) } else { ("zh", 0) };
+    let (language, at) = if way.ends_with("english") { ("en", 1) } else { ("zh", 0) };
     // On a phone each screen is opened directly, in one browser per user. Elsewhere a page moves from one
     // screen to the next, which is faster.
     let browsers = RefCell::new(HashMap::<&str, Browser>::new());
@@ -264,7 +268,7 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
             browser.open(&address)
         };
         page.sees(says[at]);
-        if way != "english" {
+        if !way.ends_with("english") {
             page.is_accessible();
         }
         fits(&page, name, way);
@@ -298,7 +302,8 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
         }
     };
     // Checks all screens, even after failures.
-    let bad = SCREENS.iter().filter(|entry| {
+    let wanted = SCREENS.iter().filter(|(name, ..)| !way.starts_with("upright") || name.starts_with("kiosk"));
+    let bad = wanted.filter(|entry| {
         let failed = catch_unwind(AssertUnwindSafe(|| look(entry))).is_err();
         if failed {
             eprintln!("that was {}, {way}", entry.0);
@@ -325,6 +330,13 @@ fn screens_on_a_desktop_and_a_tablet() {
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn screens_in_english() {
     look("english", Browser::in_english);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn screens_of_a_kiosk_on_an_upright_screen() {
+    look("upright", |browser| browser.on(Screen::Kiosk));
+    look("upright-english", |browser| browser.on(Screen::Kiosk).in_english());
 }
 
 #[test]

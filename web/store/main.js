@@ -14,7 +14,10 @@ import { emptyState, errorState } from "../parts/empty-state.js";
 import { icon } from "../parts/icons.js";
 import { skipLink } from "../parts/skip-link.js";
 import { redirectIfUnauthorized } from "./login-guard.js";
-import { endSession, startKiosk } from "./kiosk.js";
+import { ONLY_SHOP } from "./kiosk/options.js";
+import { reachButton } from "./kiosk/reach.js";
+import { endSession, startKiosk } from "./kiosk/session.js";
+import { keepShell } from "./kiosk/shell.js";
 import * as home from "./screens/home.js";
 
 /** @typedef {{to: string, also?: string[], begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string, isOwn?: boolean}} Tab */
@@ -22,17 +25,22 @@ import * as home from "./screens/home.js";
 /** Kiosks hide the tabs of personal content that outlives a visit. @type {Tab[]} */
 const TABS = [
   { to: "/", begins: ["/sale"], icon: "home", zh: "首页", en: "Home" },
-  { to: "/shops", begins: ["/shop", "/search", "/place", "/review/"], icon: "shop", zh: "店铺", en: "Shops" },
+  ONLY_SHOP === null ? { to: "/shops", begins: ["/shop", "/search", "/place", "/review/"], icon: "shop", zh: "店铺", en: "Shops" }
+    : { to: `/shop/${ONLY_SHOP}`, begins: ["/shop", "/review/"], icon: "shop", zh: "本店", en: "Shop" },
   { to: "/notes", begins: ["/note", "/write"], icon: "note", zh: "笔记", en: "Notes", isOwn: true },
   { to: "/orders", also: ["/review"], begins: ["/order"], icon: "order", zh: "订单", en: "Orders" },
   { to: "/me", begins: ["/me", "/login", "/sign-in", "/person"], icon: "me", zh: "我的", en: "Me", isOwn: true },
 ];
+
+/** A kiosk of one shop starts with it, and has no lists of others. */
+const ONE_SHOP_ROUTES = ["/", "/shops", "/search", "/place", "/sales"].map((path) => ({ path, load: () => import("./screens/one-shop.js") }));
 
 /**
  * The first match is taken; the last route matches everything. Screens other than the first are loaded
  * lazily.
  */
 const ROUTES = [
+  ...(ONLY_SHOP === null ? [] : ONE_SHOP_ROUTES),
   { path: "/", load: () => (isKiosk ? import("./screens/welcome.js") : home) },
   { path: "/login", load: () => import("./screens/login.js") },
   { path: "/shops", load: () => import("./screens/shops.js") },
@@ -75,7 +83,7 @@ function renderNavigation() {
     const isCurrent = tab.to === currentPath || tab.also?.includes(currentPath) || tab.begins.some((prefix) => currentPath.startsWith(prefix));
     return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isCurrent && "page" },
       icon(tab.icon), h("span", null, t(tab.zh, tab.en)));
-  }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: endSession }, icon("out"), h("span", null, t("退出", "Log out"))),
+  }), isKiosk && reachButton(), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: endSession }, icon("out"), h("span", null, t("退出", "Log out"))),
   h("button", { class: "tongue", type: "button", lang: t("en", "zh-CN"), onclick: () => setLanguage(language() === "zh" ? "en" : "zh") },
     t("English", "中文")));
 }
@@ -92,6 +100,7 @@ onLocalChange("token", async () => {
 if (isKiosk) {
   takeKioskKey();
   startKiosk();
+  void keepShell();
 }
 start(screen, ROUTES, (path) => {
   currentPath = path;

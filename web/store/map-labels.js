@@ -15,10 +15,11 @@ const GAP = 4;
  * @param {Dot[]} dots
  * @param {{width: number, height: number}} size
  * @param {Box[]} taken areas without labels
+ * @param {number} [enlarged] size of the text, relative to that of a small map
  * @returns {{left: number, top: number, text: string}[]}
  */
-export function placeLabels(dots, size, taken) {
-  const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+export function placeLabels(dots, size, taken, enlarged = 1) {
+  const scale = (enlarged * parseFloat(getComputedStyle(document.documentElement).fontSize)) / 16;
   const boxes = [...taken, ...dots.map(({ left, top, radius }) => ({ left: left - radius, top: top - radius, width: 2 * radius, height: 2 * radius }))];
   const placed = [];
   for (const dot of [...dots].sort((first, second) => second.radius - first.radius)) {

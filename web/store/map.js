@@ -1,6 +1,7 @@
 // Maps drawn from the coordinates of shops, without tiles or network access.
 
 import { h, svg } from "../core/dom.js";
+import { isKiosk } from "../core/local-storage.js";
 import { t } from "../core/language.js";
 import { distanceText } from "./cards/shop.js";
 import { placeLabels } from "./map-labels.js";
@@ -16,6 +17,8 @@ const MIN_REACH_M = 1_500;
 const MAX_DISTANCE_M = 20_000;
 const SMALL = { width: 360, height: 140 };
 const MARGIN = 28;
+/** Size of the names on a kiosk's map, relative to those elsewhere, as in style/kiosk.css. */
+const KIOSK_TEXT = 4 / 3;
 
 /**
  * Returns a projection of coordinates onto the plane, scaled to fit all spots.
@@ -85,7 +88,7 @@ export function areaMap(areas, size, here, choose) {
   const most = Math.max(...areas.map((area) => area.shops));
   const large = Math.min(11, size.width / 45);
   const dots = separate(areas.map((area) => ({ ...onMap(area), area, text: area.area, radius: 6 + large * Math.sqrt(area.shops / most) })));
-  const texts = new Map(placeLabels(dots, size, []).map((text) => [text.text, text]));
+  const texts = new Map(placeLabels(dots, size, [], isKiosk ? KIOSK_TEXT : 1).map((text) => [text.text, text]));
   const buttons = dots.map((dot, index) => {
     const text = texts.get(dot.text) ?? { left: dot.left, top: dot.top - dot.radius - 6, isHidden: true };
     return svg("g", {

@@ -5,6 +5,7 @@ import { h } from "../core/dom.js";
 import { isKiosk } from "../core/local-storage.js";
 import { t } from "../core/language.js";
 import { button } from "../parts/button.js";
+import { openSheet } from "../parts/sheet.js";
 import { formatYuan } from "../parts/price.js";
 import { qrCode } from "../parts/qr-code.js";
 import { formatDateTime } from "../parts/date-time.js";
@@ -51,7 +52,22 @@ export function receiptCard(receipt) {
       receipt.shop?.address && fact(t("地址", "Address"), receipt.shop.address),
       receipt.shop?.openHours && fact(t("营业", "Open"), receipt.shop.openHours)),
     h("ul", { class: "rules small" }, ruleLines(receipt.rules).map((rule) => h("li", null, rule))),
-    button(t("打印", "Print"), () => print(), { icon: "print", look: isKiosk ? ["main", "wide"] : ["wide"] }));
+    isKiosk && button(t("带到手机上", "Take it on your phone"), () => handOver(receipt.id), { icon: "scan", look: ["main", "wide"] }),
+    button(t("打印", "Print"), () => print(), { icon: "print", look: ["wide"] }));
+}
+
+/**
+ * Shows the receipt as a QR code that holds its text: a phone needs no network to take it along.
+ * @param {string} order
+ */
+async function handOver(order) {
+  /** @type {{text: string, qr: import("../parts/qr-code.js").Qr}} */
+  const { text, qr } = await get(`/voucher-order/${order}/receipt/text`);
+  void openSheet(t("用手机扫一扫", "Scan with your phone"), (close) => [
+    h("div", { class: "hand-over" }, qrCode(qr, t("含券码文字的二维码", "QR code with the text of the receipt"))),
+    h("p", { class: "quiet" }, t("二维码里就是券码的文字，不用联网。请在手机上保存或截图。", "The code holds the receipt as a text; no network is needed. Save it or take a screenshot.")),
+    h("p", { class: "hand-over-text small" }, text),
+    h("div", { class: "buttons" }, button(t("好了", "Done"), close, { look: ["main"] }))]);
 }
 
 /**

@@ -46,6 +46,8 @@ type Pages = &'static [(&'static str, &'static str)];
 const PAGES: Pages = &[("", "index.html"), ("console", "console.html"), ("api.html", "api.html")];
 /// The page of `mallbox learn`.
 const LEARN: Pages = &[("", "learn.html")];
+/// The service worker of kiosks, beside the page because it answers for what lies below its own path.
+const KIOSK_WORKER: &str = "kiosk-worker.js";
 /// The page with the sales.
 const STOREFRONT: Place = Place::Own(PAGES[0].0, PAGES[0].1);
 /// Prefix of the manual's pages.
@@ -119,6 +121,9 @@ impl OwnPages {
         if Some(path) == MANUAL.strip_suffix('/') {
             let to = [(LOCATION, "/mall/manual/")];
             return Some((StatusCode::PERMANENT_REDIRECT, to).into_response());
+        }
+        if path == KIOSK_WORKER && self.pages == PAGES {
+            return Some(asset(path, &parts.headers, REVALIDATE));
         }
         let query = parts.uri.query().unwrap_or_default();
         let place = Place::of(self.pages, path, query)?;

@@ -24,7 +24,8 @@ pub(in crate::http) struct QrAnswer {
 }
 
 impl QrAnswer {
-    /// Encodes capital letters and digits, more compact than other text; readable with a seventh damaged.
+    /// Encodes a text; capital letters and digits are more compact than others. Readable with a seventh
+    /// damaged.
     pub(in crate::http) fn of(text: &str) -> Result<Self, ApiError> {
         /// As specified by the standard.
         const QUIET_ZONE: i32 = 4;
@@ -55,6 +56,12 @@ fn path(code: &QrCode) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn eight_lines_of_sixty_chinese_characters_fit() {
+        let text = vec![format!("{}…", "券".repeat(60)); 8].join("\n");
+        assert!(QrAnswer::of(&text).unwrap().size <= 177);
+    }
 
     #[test]
     fn the_path_covers_the_dark_modules_and_no_others() {

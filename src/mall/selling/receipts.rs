@@ -1,6 +1,7 @@
 //! Receipts: codes that buyers show at the counter and operators redeem.
 
 mod code;
+mod text;
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use crate::mall::base::kept_secret::kept_secret;
 use crate::mall::base::{Context, Failure, Random, Refusal};
 
 pub use code::ReceiptCode;
+pub use text::receipt_text;
 
 /// Name of the setting that holds the secret behind the mall's codes. The secret is never disclosed.
 const SECRET: &str = "receipt secret";

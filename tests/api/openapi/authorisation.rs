@@ -163,6 +163,7 @@ const ROWS: &[Row] = &[
     ("POST /voucher-order/{id}/refund", "/voucher-order/{paid}/refund", "", "11n+1nnn"),
     ("POST /voucher-order/{id}/use", "/voucher-order/{paid}/use", "", "113313+f"),
     ("GET /voucher-order/{id}/receipt", "/voucher-order/{paid}/receipt", "", "11n+1nnn"),
+    ("GET /voucher-order/{id}/receipt/text", "/voucher-order/{paid}/receipt/text", "", "11n+1nnn"),
     // This mall has no gateway; with one, the signature decides, and no token.
     ("POST /payment/callback", "", "{}", "11111111"),
     ("GET /stats/signs", "", "", OPERATORS),

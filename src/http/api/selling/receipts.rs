@@ -1,4 +1,4 @@
-//! The receipt of a paid order: `/voucher-order/{id}/receipt`.
+//! The receipt of a paid order: `/voucher-order/{id}/receipt`, also as a text.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -12,9 +12,9 @@ use crate::http::request::extract::{Login, Now, Path};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::error::ApiError;
 use crate::http::response::qr::QrAnswer;
-use crate::language::both;
+use crate::language::{Language, both};
 use crate::mall::base::wall_time;
-use crate::mall::selling::receipts::Receipt;
+use crate::mall::selling::receipts::{Receipt, receipt_text};
 
 /// Returns the routes of receipts.
 pub fn routes() -> Calls {
@@ -27,6 +27,16 @@ pub fn routes() -> Calls {
         .explained(both(
             "券码是20个字母和数字，无法伪造；另有内容相同的二维码（SVG路径）。",
             "20 letters and digits that cannot be forged, and a QR code with the same content (an SVG path).",
+        ))
+        .get(
+            "/voucher-order/{id}/receipt/text",
+            receipt_as_text,
+            both("可以带走的券码文字", "A receipt to take along, as a text"),
+        )
+        .explained(both(
+            "文字和它的二维码：手机扫一扫，离开商场的网络也能看到券码。语言随请求。",
+            "The text and its QR code: a phone that scans it has the receipt without the mall's network. The \
+             language is the request's.",
         ))
 }
 
@@ -62,6 +72,17 @@ struct ReceiptAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     shop: Option<CounterAnswer>,
     /// The code without dashes, for a scanner.
+    qr: QrAnswer,
+}
+
+/// A receipt as a text.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ReceiptTextAnswer {
+    /// Shop, voucher, code, amounts and order, one per line.
+    #[schemars(example = &"103茶餐厅\n50元代金券\n券码 0JC8-0W1M-0002-3Q7D-K9PZ")]
+    text: String,
+    /// The text, for a phone.
     qr: QrAnswer,
 }
 
@@ -112,4 +133,16 @@ async fn receipt(
 ) -> Reply<ReceiptAnswer> {
     let receipt = app.receipts.of(user, OrderId::new(order), now).await?;
     Ok(Answer::ok(ReceiptAnswer::new(receipt, &app.context.zone)?))
+}
+
+async fn receipt_as_text(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<ReceiptTextAnswer> {
+    let receipt = app.receipts.of(user, OrderId::new(order), now).await?;
+    let text = receipt_text(&receipt, &app.context.zone, Language::current());
+    let qr = QrAnswer::of(&text)?;
+    Ok(Answer::ok(ReceiptTextAnswer { text, qr }))
 }

@@ -1,18 +1,19 @@
 // Kiosk mode for shared devices: after an idle time the kiosk logs out, deletes all local data and shows the
-// welcome screen.
+// welcome screen, and later the attract loop.
 
-import { hasToken } from "../core/api.js";
-import { invalidate } from "../core/cache.js";
-import { h } from "../core/dom.js";
-import { clearLocal } from "../core/local-storage.js";
-import { t, resetLanguage } from "../core/language.js";
-import { address, reopen, go } from "../core/router.js";
-import { logOut } from "../core/session.js";
-import { button } from "../parts/button.js";
-import { openSheet } from "../parts/sheet.js";
+import { hasToken, isReachable, onReachable } from "../../core/api.js";
+import { invalidate } from "../../core/cache.js";
+import { h } from "../../core/dom.js";
+import { clearLocal } from "../../core/local-storage.js";
+import { t, resetLanguage } from "../../core/language.js";
+import { address, reopen, go } from "../../core/router.js";
+import { logOut } from "../../core/session.js";
+import { button } from "../../parts/button.js";
+import { openSheet } from "../../parts/sheet.js";
+import { openAttractLoop } from "./attract-loop.js";
+import { ATTRACT_AFTER_MS, IDLE_MS } from "./options.js";
+import { endReach } from "./reach.js";
 
-/** `/?kiosk=90`: idle time in seconds. */
-const IDLE_MS = (Number(new URLSearchParams(location.search).get("kiosk")) || 60) * 1_000;
 const WARNING_MS = Math.min(10_000, IDLE_MS / 2);
 const ACTIVITY_EVENTS = ["pointerdown", "pointerup", "pointercancel", "keydown", "wheel", "touchmove"];
 /** Time after the last activity in which the warning stays, for a press to end on the button that it began on. */
@@ -28,6 +29,8 @@ export function startKiosk() {
   document.documentElement.classList.add("kiosk");
   for (const name of ACTIVITY_EVENTS) addEventListener(name, recordActivity, { capture: true, passive: true });
   setInterval(checkIdle, 250);
+  // The mall may have come back in another version.
+  onReachable(() => isReachable() && isPristine && location.reload());
 }
 
 /** Ends the visitor's session and shows the welcome screen. */
@@ -38,6 +41,7 @@ export async function endSession() {
   clearLocal();
   invalidate();
   resetLanguage();
+  endReach();
   // Before navigation, which records the scroll position.
   scrollTo(0, 0);
   if (address() === "/") reopen();
@@ -53,8 +57,12 @@ function recordActivity({ type }) {
 }
 
 function checkIdle() {
-  const remainingMs = lastActivity + IDLE_MS - performance.now();
-  if (isPristine) return;
+  const idleMs = performance.now() - lastActivity;
+  const remainingMs = IDLE_MS - idleMs;
+  if (isPristine) {
+    if (idleMs >= ATTRACT_AFTER_MS && address() === "/") openAttractLoop();
+    return;
+  }
   if (remainingMs <= 0) endSession();
   // On the welcome screen nothing can be lost.
   else if (remainingMs <= WARNING_MS && !isWarning && (hasToken() || address() !== "/")) showWarning();
