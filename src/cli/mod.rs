@@ -33,6 +33,7 @@ mod payment_gateway;
 mod private_data;
 mod progress;
 mod read_only_copy;
+mod recovery;
 mod restore;
 mod room;
 mod running_mall;

@@ -21,6 +21,7 @@ use super::messages::{CommandFailure, UsageError};
 use super::output::print;
 use super::parent::bench_ended;
 use super::private_data;
+use super::recovery;
 use super::service;
 use crate::config::SiteConfig;
 use crate::http::control::Control;
@@ -225,6 +226,7 @@ impl RunningMall {
         let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
         let servers = listeners.serve(&sites, options)?;
         print(&(self.banner(&servers, config.profile(), l).await + more));
+        recovery::report(&self.app, l).await;
         service::ready(servers.main.address(), l);
         let upkeep = Arc::clone(&self.app.context.storage.base.upkeep);
         let watchdog = service::watch(upkeep, servers.threads());

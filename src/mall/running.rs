@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Storage, StoreError, deadlines};
+use mallbox_storage::{Storage, StoreError, Timestamp, deadlines};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::base::cache_aside::CacheMetrics;
 use super::base::chores::Chores;
 use super::base::event_bus::{self, EventMetrics};
-use super::base::last_run::{StoreLastRun, compare_with_last_run};
+use super::base::last_run::{StoreLastRun, judge_clock, last_run};
 use super::base::retry::RetryQueue;
 use super::base::{AuditLog, Clock, Context, IMPORTED, Random, Settings};
 use super::catalogue::refresh_caches::RefreshCaches;
@@ -20,8 +20,8 @@ use super::operator::alerts::{AlertReceiver, PostAlerts};
 use super::operator::ledger::LedgerCheck;
 use super::operator::printing::PrinterOptions;
 use super::operator::{
-    ArchiveAdmin, Bookkeeping, ClaimGatewayAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin,
-    OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    ArchiveAdmin, Bookkeeping, ClaimGatewayAdmin, ClockAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin,
+    LevelAdmin, OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -161,6 +161,8 @@ pub struct Mall {
     pub kiosk_admin: KioskAdmin,
     /// The receipt printer.
     pub printer_admin: PrinterAdmin,
+    /// The machine's clock from the operator's side.
+    pub clock_admin: ClockAdmin,
     /// Claim gateways.
     pub claim_gateway_admin: ClaimGatewayAdmin,
     /// The retry queue.
@@ -171,6 +173,8 @@ pub struct Mall {
     pub bookkeeping: Bookkeeping,
     /// The ledger check.
     pub ledger: LedgerCheck,
+    /// The last stored time of the run before.
+    pub last_run: Option<Timestamp>,
     /// Whether the mall was imported. Pictures named by imported data may be missing then.
     pub is_imported: bool,
     workers: OrderWorkers,
@@ -201,6 +205,8 @@ impl Mall {
         } = means;
         let is_imported = storage.base.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
+        let last_run = last_run(&context).await?;
+        judge_clock(&context, last_run);
         let sales = FlashSales::with_random(context.clone(), Arc::clone(&random))
             .with_challenge_service(challenge_service);
         let cashier = Cashier::with_http_gateway(context.clone(), payments, http_gateway);
@@ -220,9 +226,8 @@ impl Mall {
         if let Some(receiver) = alerts {
             chores.push(Arc::new(PostAlerts::new(&context, &sales, receiver)));
         }
-        if context.clock.is_machines() {
-            compare_with_last_run(&context).await?;
-            chores.push(Arc::new(StoreLastRun::new(&context)));
+        if context.clock.guard().is_some() {
+            chores.push(Arc::new(StoreLastRun::new(&context, last_run)));
         }
         let audit = AuditLog::new(context.clone());
         let orders = Orders::with_random(context.clone(), cashier.clone(), Arc::clone(&random));
@@ -251,6 +256,8 @@ impl Mall {
             deletion: AccountDeletion::new(context.clone(), cashier.clone(), pictures.clone()),
             export: DataExport::new(context.clone(), orders.clone(), receipts.clone()),
             pictures,
+            clock_admin: ClockAdmin::new(context.clone(), audit.clone()),
+            last_run,
             printer_admin: PrinterAdmin::new(context.clone(), receipts.clone(), audit.clone(), printer),
             receipts,
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),

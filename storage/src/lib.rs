@@ -202,7 +202,9 @@ pub use storage::{
 pub use thresholds::Thresholds;
 pub use time::Timestamp;
 pub use trace_spans::SPAN_TARGET;
-pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PageFindings, PartHealth, Upkeep};
+pub use upkeep::{
+    CircuitHealth, CircuitState, Durability, Health, PageFindings, PartHealth, Recovery, Upkeep,
+};
 pub use users::{
     Block, LastOperator, PhoneOutcome, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, Users,
 };

@@ -50,6 +50,23 @@ pub struct Health {
     pub pages: Option<PageFindings>,
     /// Clock of the servers, for comparison with the mall's; `None` if there is none or it cannot be read.
     pub clock: Option<Timestamp>,
+    /// What the opening recovered after a run that was not stopped in order; `None` after a clean stop.
+    /// Always `None` on servers, which recover by themselves.
+    pub recovery: Option<Recovery>,
+}
+
+/// What the opening of a directory recovered after a run that was not stopped in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recovery {
+    /// Time from the lock on the directory to the end of the recovery.
+    pub took: Duration,
+    /// Commits of the order log that were read again, because not all of their claims were known to be
+    /// settled.
+    pub commits: u64,
+    /// Claims of these commits that are neither orders nor dead letters yet, and wait for the workers.
+    pub claims: u64,
+    /// Whether SQLite's quick check read the whole database. A database of 256 MiB or more is not read.
+    pub is_database_checked: bool,
 }
 
 impl Health {

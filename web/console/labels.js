@@ -61,6 +61,7 @@ export function refusalText(code) {
     case "busy": return t("繁忙", "Busy");
     case "unavailable": return t("存储故障", "Storage unavailable");
     case "disk_full": return t("磁盘已满", "Disk full");
+    case "clock_unsure": return t("时钟不可信", "Clock unsure");
     case "other": return t("其他", "Other");
     default: return code;
   }

@@ -8,9 +8,11 @@ import { delay } from "../core/server-time.js";
  * A sample of the server's metrics. Counts are since the start of the server.
  * @typedef {object} Metrics
  * @property {string} time local time of the server
+ * @property {Clock} clock
  * @property {boolean} ready
  * @property {string[]} troubles
  * @property {Dependency[]} parts
+ * @property {Recovery} [recovery] absent if the last run was stopped in order
  * @property {string} backend
  * @property {string} durability
  * @property {string} [payment] payment method of new orders
@@ -24,6 +26,12 @@ import { delay } from "../core/server-time.js";
  * @property {Interval} [lately] changes since the previous sample
  * @property {{uv: number, pv: number}} [visits] today's unique visitors and views
  * @property {SaleMetrics[]} [sales]
+ */
+/**
+ * @typedef {{state: "sure" | "unsure", doubt?: string, time: string, timeMs: number, mallTime: string}} Clock the clock
+ * of the machine: `time` is what it shows, `mallTime` what the mall goes by
+ * @typedef {{lastTime?: string, tookMs: number, commits: number, claims: number, databaseChecked: boolean}} Recovery
+ * what the start recovered
  */
 /**
  * @typedef {{name: string, ok: boolean, troubles?: string[], durability?: string}} Dependency a dependency of

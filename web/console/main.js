@@ -12,6 +12,7 @@ import { connectMetrics, onMetrics, onAccessRevoked, disconnectMetrics } from ".
 import { renderFrame, updateHealth, updateBadges } from "./frame.js";
 import * as live from "./screens/live.js";
 import { resetAccess, cachedAccess, readAccess } from "./access.js";
+import { clockBanner } from "./pieces/clock-banner.js";
 import { refreshPendingCounts, onPendingCounts } from "./pending-counts.js";
 
 /** @typedef {import("../core/router.js").Screen} Screen */
@@ -74,7 +75,7 @@ async function requireOperator(load) {
   }
 }
 
-bar.append(connectionBar());
+bar.append(connectionBar(), clockBanner());
 onLanguageChange(() => renderFrame(tabs, currentPath));
 onMetrics(() => updateHealth(tabs));
 onPendingCounts(() => updateBadges(tabs));

@@ -45,9 +45,14 @@ export class Refusal extends Error {
     this.answer = answer;
   }
 
+  /** Whether the mall's clock is unsure: nothing happened, and nothing will before somebody sets it. */
+  get isOfClock() {
+    return this.code === "CLOCK_UNSURE";
+  }
+
   /** Whether the server failed, as opposed to refusing the request. */
   get isTrouble() {
-    return this.status >= 500 || this.status === 429;
+    return (this.status >= 500 && !this.isOfClock) || this.status === 429;
   }
 }
 

@@ -11,7 +11,7 @@ const DECIDED_AFTER_MS = 2_000;
  * @param {unknown} error
  */
 export function isInDoubt(error) {
-  return error instanceof Unreachable || (error instanceof Refusal && error.status >= 500);
+  return error instanceof Unreachable || (error instanceof Refusal && error.status >= 500 && !error.isOfClock);
 }
 
 /** Waits until the outcome is final: an earlier check could miss a request in progress. */

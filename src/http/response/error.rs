@@ -17,7 +17,9 @@ use super::messages;
 use super::messages::{Details, NextWave, RefusalBody, fixed};
 use crate::language::{BilingualText, Language};
 use crate::mall::base::whole_seconds;
-use crate::mall::{CallbackError, ClaimGatewayRefusal, FactorRefusal, Failure, InputError, Refusal};
+use crate::mall::{
+    CallbackError, ClaimGatewayRefusal, ClockRefusal, FactorRefusal, Failure, InputError, Refusal,
+};
 
 /// A failed call. Converted with `?` from the errors of services.
 #[derive(Debug)]
@@ -48,6 +50,8 @@ pub(in crate::http) struct InternalCause(pub String);
 const UNAVAILABLE_RETRY_AFTER: Duration = Duration::from_secs(1);
 /// `Retry-After` of a full disk: an operator has to free space.
 const DISK_FULL_RETRY_AFTER: Duration = Duration::from_secs(30);
+/// `Retry-After` of an unsure clock: the network or an operator has to set it.
+const CLOCK_UNSURE_RETRY_AFTER: Duration = Duration::from_secs(30);
 
 impl ApiError {
     /// Creates a 400 for a request that no form can send: the wrong value, and the expected value.
@@ -167,6 +171,7 @@ impl ApiError {
                 | Refusal::TooManyTries { retry_after },
             ) => Some(*retry_after),
             Problem::Store(StoreError::Full { .. }) => Some(DISK_FULL_RETRY_AFTER),
+            Problem::Refused(Refusal::Clock(ClockRefusal::Unsure)) => Some(CLOCK_UNSURE_RETRY_AFTER),
             Problem::Refused(
                 Refusal::Busy | Refusal::NotYet | Refusal::Callback(CallbackError::NotDurable),
             )
@@ -300,6 +305,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         )
         | Refusal::LooksAutomated
         | Refusal::Printer(_)
+        | Refusal::Clock(ClockRefusal::Moved | ClockRefusal::BeforeRelease)
         | Refusal::Guard(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) | Refusal::BadRules(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn | Refusal::ClaimGateway(ClaimGatewayRefusal::TokenInvalid) => {
@@ -317,9 +323,10 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         Refusal::Callback(CallbackError::Malformed) => StatusCode::BAD_REQUEST,
         Refusal::Callback(CallbackError::Unknown) => StatusCode::NOT_FOUND,
         Refusal::Callback(CallbackError::Differs) => StatusCode::CONFLICT,
-        Refusal::NotYet | Refusal::Busy | Refusal::Callback(CallbackError::NotDurable) => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        Refusal::NotYet
+        | Refusal::Busy
+        | Refusal::Clock(ClockRefusal::Unsure)
+        | Refusal::Callback(CallbackError::NotDurable) => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 

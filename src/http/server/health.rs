@@ -9,7 +9,9 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{CircuitHealth, DeadState, Health as StoreHealth, Page, PageFindings, PaymentMode};
+use mallbox_storage::{
+    CircuitHealth, DeadState, Health as StoreHealth, Page, PageFindings, PaymentMode, Recovery, Timestamp,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,9 +19,11 @@ use super::metrics::{Metrics, counter, counters, family, gauge};
 use super::retry_metrics;
 use crate::http::response::json::json_response;
 use crate::mall::base::cache_aside::{CacheEvent, CacheMetrics};
+use crate::mall::base::clock_doubt::ClockState;
 use crate::mall::base::event_bus::{EventMetrics, SubscriberMetrics};
 use crate::mall::base::retry::RetryQueue;
-use crate::mall::operator::MallState;
+use crate::mall::base::wall_time;
+use crate::mall::operator::{ClockAdmin, ClockReading, MallState};
 use crate::mall::people::visits::VisitMetrics;
 use crate::mall::selling::challenge_service::{ServiceCounts, WatchedService};
 use crate::mall::selling::order_workers::WorkerMetrics;
@@ -36,6 +40,8 @@ pub struct Health {
     events: Arc<EventMetrics>,
     challenge_service: Option<Arc<WatchedService>>,
     metrics: Arc<Metrics>,
+    clock: ClockAdmin,
+    last_run: Option<Timestamp>,
     /// The API's path prefix, for pages served elsewhere.
     prefix: String,
 }
@@ -55,6 +61,11 @@ pub(in crate::http) struct Readiness {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     circuits: BTreeMap<String, &'static str>,
     zone: String,
+    /// `sure`, or `unsure`: claims and sign-ins are refused, everything else works.
+    clock: &'static str,
+    /// What the start recovered after a run that was not stopped in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::http) recovery: Option<RecoveryAnswer>,
     limits: bool,
     /// Payment mode of new orders: `none` or `sandbox`; absent while the database cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +103,26 @@ pub(in crate::http) struct Part {
     troubles: Vec<String>,
 }
 
+/// What the start recovered after a run that was not stopped in order.
+#[derive(Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::http) struct RecoveryAnswer {
+    /// Last stored time of that run, in the mall's time zone; absent if it stored none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T20:00:00")]
+    last_time: Option<String>,
+    /// Duration of the recovery.
+    #[schemars(example = 38)]
+    took_ms: u64,
+    /// Commits of the order log that were read again.
+    commits: u64,
+    /// Claims that were queued again.
+    claims: u64,
+    /// Whether the whole database was checked; not from 256 MiB on.
+    #[schemars(example = true)]
+    database_checked: bool,
+}
+
 impl Part {
     fn new(name: &'static str, durability: Option<&'static str>, troubles: Vec<String>) -> Self {
         Self { name, ok: troubles.is_empty(), durability, troubles }
@@ -119,6 +150,8 @@ impl Health {
             events: mall.event_metrics(),
             challenge_service: mall.sales.challenge_service().cloned(),
             metrics,
+            clock: mall.clock_admin.clone(),
+            last_run: mall.last_run,
             prefix: prefix.to_owned(),
         }
     }
@@ -153,7 +186,7 @@ impl Health {
             self.context.payment_mode()
         );
         let warnings = state.warnings().cloned().collect();
-        let MallState { health, backlog, troubles, wrong_clock, defects: _ } = state;
+        let MallState { health, backlog, troubles, clock, wrong_clock, defects: _ } = state;
         Readiness {
             ready: troubles.is_empty(),
             backend: health.backend,
@@ -164,6 +197,8 @@ impl Health {
                 .collect(),
             circuits: circuits(&health).map(|(server, circuit)| (server, circuit.state.name())).collect(),
             zone: self.context.zone.iana_name().unwrap_or("local").to_owned(),
+            clock: clock.name(),
+            recovery: health.recovery.map(|recovery| self.recovery(recovery)),
             limits: self.context.settings.claim_limit.is_some(),
             payment: payment.ok().map(PaymentMode::name),
             backlog,
@@ -174,6 +209,22 @@ impl Health {
             inbox: self.context.settings.inbox,
             version: env!("CARGO_PKG_VERSION"),
         }
+    }
+
+    fn recovery(&self, recovery: Recovery) -> RecoveryAnswer {
+        let Recovery { took, commits, claims, is_database_checked } = recovery;
+        RecoveryAnswer {
+            last_time: self.last_run.map(|at| wall_time::text(at, &self.context.zone)),
+            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            commits,
+            claims,
+            database_checked: is_database_checked,
+        }
+    }
+
+    /// Reads the clock of the machine.
+    pub(in crate::http) fn clock(&self) -> ClockReading {
+        self.clock.reading()
     }
 
     /// Returns the number of claims written as orders since the start.
@@ -256,6 +307,25 @@ impl Health {
         let health = storage.base.upkeep.health().await;
         let troubles = health.troubles().count();
         gauge(out, "mallbox_troubles", "Current failures; /readyz lists them.", troubles);
+        let is_unsure = self.clock.reading().state != ClockState::Sure;
+        gauge(out, "mallbox_clock_unsure", "1 while the machine's clock is unsure.", u8::from(is_unsure));
+        if let Some(Recovery { took, commits, claims, .. }) = health.recovery {
+            for (name, help, value) in [
+                (
+                    "mallbox_recovery_milliseconds",
+                    "Duration of the recovery at the start, after a run that was not stopped in order.",
+                    u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+                ),
+                (
+                    "mallbox_recovery_commits",
+                    "Commits of the order log that the recovery read again.",
+                    commits,
+                ),
+                ("mallbox_recovery_claims", "Claims that the recovery queued again.", claims),
+            ] {
+                gauge(out, name, help, value);
+            }
+        }
         write_circuits(out, &health);
         if let Some(PageFindings { damaged, repaired, changed }) = health.pages {
             let rows = [("damaged", damaged), ("repaired", repaired), ("changed", changed)]

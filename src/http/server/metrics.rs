@@ -76,7 +76,7 @@ const STATUSES: [u16; 17] =
     [200, 401, 429, 503, 404, 304, 400, 403, 405, 413, 500, 206, 301, 302, 307, 416, 0];
 
 /// Counted outcomes of claims, the most frequent first. `""` = accepted; the last counts all others.
-const OUTCOMES: [(&str, &str); 15] = [
+const OUTCOMES: [(&str, &str); 16] = [
     ("", "accepted"),
     ("SOLD_OUT", "sold_out"),
     ("ALREADY_BOUGHT", "already_bought"),
@@ -91,6 +91,7 @@ const OUTCOMES: [(&str, &str); 15] = [
     ("BUSY", "busy"),
     ("UNAVAILABLE", "unavailable"),
     ("DISK_FULL", "disk_full"),
+    ("CLOCK_UNSURE", "clock_unsure"),
     ("?", "other"),
 ];
 

@@ -8,7 +8,8 @@ use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::Notify;
 
-use super::clock_jump::{ClockJump, JumpDetector};
+use super::clock_guard::{ClockGuard, MachineTime};
+use super::clock_jump::ClockJump;
 
 /// Time as the mall sees it. Time-dependent code reads the clock once per request and passes the value on.
 #[async_trait]
@@ -16,15 +17,15 @@ pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Returns the jump in doubt, if any. A clock moved on purpose has none.
+    /// Returns the jump that expiry does not follow yet, if any. A clock moved on purpose has none.
     fn doubt(&self) -> Option<ClockJump> {
         None
     }
 
-    /// Returns whether this is the machine's clock, which can be set from outside, rather than a clock moved
-    /// on purpose.
-    fn is_machines(&self) -> bool {
-        false
+    /// Returns the guard of the machine's clock, which can be set from outside; `None` for a clock moved on
+    /// purpose.
+    fn guard(&self) -> Option<&ClockGuard> {
+        None
     }
 
     /// Sleeps until `now() >= at`. May return earlier: callers must check again.
@@ -44,22 +45,60 @@ impl Clock for SystemClock {
     }
 
     async fn reach(&self, at: Timestamp) {
-        /// Longest sleep, and so the delay until a clock set forward is noticed.
-        const SLEEP_MAX: Duration = Duration::from_secs(1);
-        tokio::time::sleep(at.since(self.now()).min(SLEEP_MAX)).await;
+        sleep_towards(at, self.now()).await;
     }
 }
 
 /// The machine's clock, compared on every read with a steady clock that cannot be set and that counts
-/// suspension.
-#[derive(Debug, Default)]
+/// suspension. An unsure clock is not followed, see [`ClockGuard`].
+#[derive(Debug)]
 pub struct WatchedClock {
-    jumps: JumpDetector,
+    guard: ClockGuard,
 }
 
 impl WatchedClock {
-    /// Returns the time since the machine booted, suspension included.
-    fn steady() -> Duration {
+    /// Creates a clock that reads another source than this machine.
+    #[must_use]
+    pub fn with_source(machine: Box<dyn MachineTime>) -> Self {
+        Self { guard: ClockGuard::new(machine) }
+    }
+}
+
+impl Default for WatchedClock {
+    fn default() -> Self {
+        Self::with_source(Box::new(ThisMachine))
+    }
+}
+
+#[async_trait]
+impl Clock for WatchedClock {
+    fn now(&self) -> Timestamp {
+        self.guard.now()
+    }
+
+    fn doubt(&self) -> Option<ClockJump> {
+        self.guard.lag()
+    }
+
+    fn guard(&self) -> Option<&ClockGuard> {
+        Some(&self.guard)
+    }
+
+    async fn reach(&self, at: Timestamp) {
+        sleep_towards(at, self.now()).await;
+    }
+}
+
+/// The clocks of this machine.
+#[derive(Debug)]
+struct ThisMachine;
+
+impl MachineTime for ThisMachine {
+    fn wall(&self) -> Timestamp {
+        SystemClock.now()
+    }
+
+    fn steady(&self) -> Duration {
         #[cfg(target_os = "linux")]
         let since = clock_gettime(ClockId::Boottime);
         // On macOS this one counts suspension.
@@ -68,48 +107,13 @@ impl WatchedClock {
         let seconds = u64::try_from(since.tv_sec).unwrap_or_default();
         Duration::new(seconds, u32::try_from(since.tv_nsec).unwrap_or_default())
     }
-
-    /// Reads both clocks at one moment. Retries if the thread was suspended between the reads, which would
-    /// look like a jump.
-    fn both() -> (Timestamp, Duration) {
-        /// Longest accepted time for one pair of reads; normal is less than a microsecond.
-        const READ_MAX: Duration = Duration::from_secs(1);
-        loop {
-            let before = Self::steady();
-            let wall = SystemClock.now();
-            let after = Self::steady();
-            if after.saturating_sub(before) < READ_MAX {
-                return (wall, after);
-            }
-        }
-    }
 }
 
-#[async_trait]
-impl Clock for WatchedClock {
-    fn now(&self) -> Timestamp {
-        let wall = SystemClock.now();
-        if self.jumps.agrees(wall, Self::steady()) {
-            return wall;
-        }
-        let (wall, steady) = Self::both();
-        if let Some(jump) = self.jumps.observe(wall, steady) {
-            tracing::warn!(jump_seconds = jump.seconds(), "{jump}");
-        }
-        wall
-    }
-
-    fn doubt(&self) -> Option<ClockJump> {
-        self.jumps.doubt(Self::steady)
-    }
-
-    fn is_machines(&self) -> bool {
-        true
-    }
-
-    async fn reach(&self, at: Timestamp) {
-        SystemClock.reach(at).await;
-    }
+/// Sleeps until `at`, or for so long that a clock set forward is noticed.
+async fn sleep_towards(at: Timestamp, now: Timestamp) {
+    /// Longest sleep, and so the delay until a clock set forward is noticed.
+    const SLEEP_MAX: Duration = Duration::from_secs(1);
+    tokio::time::sleep(at.since(now).min(SLEEP_MAX)).await;
 }
 
 /// A clock set by hand: frozen, or running from the instant where it was put.

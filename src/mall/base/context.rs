@@ -6,11 +6,13 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use mallbox_storage::{Limit, PaymentMode, RateLimitOutcome, Storage, StoreError, Timestamp, UserId};
 
+use super::clock_doubt::ClockState;
+use super::clock_guard::ClockGuard;
 use super::clock_jump::ClockJump;
 use super::judgement_rules::Rules;
 use super::kiosk_keys::{Kiosk, Kiosks};
 use super::levels::LevelTable;
-use super::{Caches, Clock, Failure, Refusal, Settings};
+use super::{Caches, Clock, ClockRefusal, Failure, Refusal, Settings};
 
 /// Dependencies passed to every service; cheap to clone. Nothing here is process-wide, so two malls can live
 /// in one process.
@@ -41,8 +43,32 @@ impl Context {
         self.clock.now()
     }
 
-    /// Returns the instant by which expiry to a user's disadvantage is judged: `now` minus a forward clock
-    /// jump in doubt.
+    /// Returns whether the clock of the machine is sure; a clock moved on purpose is.
+    #[must_use]
+    pub fn clock_state(&self) -> ClockState {
+        self.clock.guard().map_or(ClockState::Sure, ClockGuard::state)
+    }
+
+    /// Refuses what depends on the time of day while the clock is unsure.
+    ///
+    /// # Errors
+    /// [`ClockRefusal::Unsure`].
+    pub(in crate::mall) fn require_sure_clock(&self) -> Result<(), Refusal> {
+        match self.clock_state() {
+            ClockState::Sure => Ok(()),
+            ClockState::Unsure(_) => Err(ClockRefusal::Unsure.into()),
+        }
+    }
+
+    /// Returns the time of the machine's clock while the clock is unsure, `now` otherwise: for codes of a
+    /// second factor, which follow the time of the user's phone.
+    pub(in crate::mall) fn time_of_phones(&self, now: Timestamp) -> Timestamp {
+        let unsure = self.clock.guard().filter(|guard| guard.state() != ClockState::Sure);
+        unsure.map_or(now, ClockGuard::wall)
+    }
+
+    /// Returns the instant by which expiry to a user's disadvantage is judged: `now` minus a jump forward
+    /// that expiry does not follow yet.
     #[must_use]
     pub fn expiry_now(&self, now: Timestamp) -> Timestamp {
         now - self.doubted()

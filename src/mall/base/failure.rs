@@ -143,8 +143,21 @@ pub enum Refusal {
     ClaimGateway(ClaimGatewayRefusal),
     /// The receipt printer did not print.
     Printer(PrinterRefusal),
+    /// The machine's clock is unsure, or its confirmation is refused.
+    Clock(ClockRefusal),
     /// The call cannot be served at present: load shedding, or an unreachable remote service.
     Busy,
+}
+
+/// A refusal about the machine's clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClockRefusal {
+    /// The clock is unsure, and the call depends on the time of day.
+    Unsure,
+    /// The clock stands elsewhere than at the confirmed time.
+    Moved,
+    /// The confirmed time is impossible: earlier than this version of mallbox.
+    BeforeRelease,
 }
 
 /// Why a receipt printer did not print, or only in part.
@@ -360,6 +373,12 @@ impl From<Refusal> for Failure {
 impl From<InputError> for Failure {
     fn from(mistake: InputError) -> Self {
         Self::Refused(Refusal::Mistyped(mistake))
+    }
+}
+
+impl From<ClockRefusal> for Refusal {
+    fn from(refusal: ClockRefusal) -> Self {
+        Self::Clock(refusal)
     }
 }
 

@@ -9,7 +9,9 @@ pub mod chores;
 pub mod clean_text;
 mod client_network;
 mod clock;
+pub mod clock_doubt;
 mod clock_gap;
+pub mod clock_guard;
 pub mod clock_jump;
 mod context;
 pub mod crowd_limit;
@@ -48,8 +50,8 @@ pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
 pub use clock_gap::ClockGap;
 pub use context::Context;
 pub use failure::{
-    CallbackError, ClaimGatewayRefusal, FactorRefusal, Failure, GuardRefusal, InputError, PrinterRefusal,
-    Refusal, SubscriberRefusal, WaitingRefusal,
+    CallbackError, ClaimGatewayRefusal, ClockRefusal, FactorRefusal, Failure, GuardRefusal, InputError,
+    PrinterRefusal, Refusal, SubscriberRefusal, WaitingRefusal,
 };
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};

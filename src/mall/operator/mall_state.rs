@@ -3,6 +3,7 @@
 use mallbox_storage::{Health, OrderId, PageFindings};
 
 use crate::mall::base::Context;
+use crate::mall::base::clock_doubt::ClockState;
 use crate::mall::selling::challenge_service::WatchedService;
 
 /// The state of a mall.
@@ -13,6 +14,8 @@ pub struct MallState {
     pub backlog: u64,
     /// Failures, for which the mall cannot sell; empty if it can.
     pub troubles: Vec<String>,
+    /// Whether the clock of this machine is sure.
+    pub clock: ClockState,
     /// What is wrong with the clock of this machine.
     pub wrong_clock: Vec<String>,
     /// Problems to fix although the mall sells, apart from the clock.
@@ -34,15 +37,21 @@ impl MallState {
             troubles
                 .push(format!("{} claims wait for the database: further claims are refused", log.pending));
         }
-        let jump = context.clock.doubt();
-        let wrong_clock =
-            gap.iter().map(ToString::to_string).chain(jump.iter().map(ToString::to_string)).collect();
+        let clock = context.clock_state();
+        // Beside an unsure clock, an earlier jump says nothing of use.
+        let wrong_clock = match clock {
+            ClockState::Unsure(doubt) => vec![doubt.to_string()],
+            ClockState::Sure => {
+                let (gap, jump) = (gap.map(|gap| gap.to_string()), context.clock.doubt());
+                gap.into_iter().chain(jump.map(|jump| jump.to_string())).collect()
+            }
+        };
         let away = challenge_service.filter(|watched| !watched.is_available()).map(|watched| {
             let name = watched.service().name();
             format!("the challenge service {name} is away: sales use the mall's own challenges")
         });
         let defects = repaired_pages(health.pages).into_iter().chain(away).collect();
-        Self { health, backlog: log.pending, troubles, wrong_clock, defects }
+        Self { health, backlog: log.pending, troubles, clock, wrong_clock, defects }
     }
 
     /// Returns the problems to fix although the mall sells.

@@ -56,8 +56,9 @@ impl SignIns {
     /// Signs a user in for today, which earns credits. A repeated call on the same day is no error.
     ///
     /// # Errors
-    /// [`Failure::Store`] if the store fails.
+    /// [`Refusal::Clock`] while it is not sure which day it is; [`Failure::Store`] if the store fails.
     pub async fn sign(&self, user: UserId, now: Timestamp) -> Result<(), Failure> {
+        self.context.require_sure_clock()?;
         let today = self.context.today(now)?;
         if self.context.storage.people.sign_ins.sign(user, today, now).await? {
             self.context.credits_changed(user).await;
@@ -108,8 +109,10 @@ impl SignIns {
     /// registration.
     ///
     /// # Errors
-    /// [`InputError::OutOfRange`] for any other day; [`Refusal::SignedAlready`]; [`Refusal::MakeUpsUsed`].
+    /// [`InputError::OutOfRange`] for any other day; [`Refusal::SignedAlready`]; [`Refusal::MakeUpsUsed`];
+    /// [`Refusal::Clock`] while it is not sure which month it is.
     pub async fn make_up(&self, user: UserId, day: &str, now: Timestamp) -> Result<(), Failure> {
+        self.context.require_sure_clock()?;
         let Context { storage, settings, .. } = &self.context;
         let today = self.context.today(now)?;
         let here_since = self.here_since(user).await?;

@@ -75,9 +75,9 @@ impl BatchClaims {
     ///
     /// # Errors
     /// [`Refusal::BadValue`] for a name or a number of claims out of range;
-    /// [`ClaimGatewayRefusal::ClaimsDiffer`] if the name was used for other claims; [`Refusal::Busy`] while
-    /// the batch is in work elsewhere. After [`Failure::Store`] some claims may have been made: a repeat
-    /// finds out.
+    /// [`ClaimGatewayRefusal::ClaimsDiffer`] if the name was used for other claims; [`Refusal::Clock`] while
+    /// the clock is unsure; [`Refusal::Busy`] while the batch is in work elsewhere. After [`Failure::Store`]
+    /// some claims may have been made: a repeat finds out.
     pub async fn claim(
         &self,
         gateway: ClaimGateway,

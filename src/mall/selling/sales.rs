@@ -1,8 +1,8 @@
 //! Flash sales: claiming units, and the public state of a sale.
 //!
-//! Checks of a claim, in order: known sale, window, pause, limit of the sale, level, limit of the user,
-//! admission from the waiting room, pass, judgement, length of the log.
-//! A refused claim asks the store first whether the user holds a unit.
+//! Checks of a claim, in order: known sale, sure clock, window, pause, limit of the sale, level, limit of the
+//! user, admission from the waiting room, pass, judgement, length of the log. A refused claim asks the store
+//! first whether the user holds a unit.
 //!
 //! Reasons and figures: `src/decisions/0004-checks-of-a-claim.md`.
 
@@ -62,12 +62,12 @@ const EVICT_AFTER_END: Duration = Duration::from_secs(60 * 60);
 
 /// The flash-sale service: accepts claims. Cheap to clone; clones share one state.
 ///
-/// A claim passes these checks in order: known sale, window, pause, limit of the sale, level, rate limit per
-/// user and sale, admission from a waiting room, pass of a guarded sale, judgement, length of the order log.
-/// Then [`Sales`](mallbox_storage::Sales) decides. A claim makes a single call to `Sales`, which also finds a
-/// unit already held by the user: [`held`](mallbox_storage::Sales::held) after a refusal, `claim` otherwise.
-/// All earlier checks use a copy of the sale's terms. The copy is at most a second old by the mall's clock;
-/// while the database cannot be read, the last copy is used.
+/// A claim passes these checks in order: known sale, sure clock, window, pause, limit of the sale, level,
+/// rate limit per user and sale, admission from a waiting room, pass of a guarded sale, judgement, length of
+/// the order log. Then [`Sales`](mallbox_storage::Sales) decides. A claim makes a single call to `Sales`,
+/// which also finds a unit already held by the user: [`held`](mallbox_storage::Sales::held) after a refusal,
+/// `claim` otherwise. All earlier checks use a copy of the sale's terms. The copy is at most a second old by
+/// the mall's clock; while the database cannot be read, the last copy is used.
 #[derive(Clone)]
 pub struct FlashSales {
     inner: Arc<Inner>,

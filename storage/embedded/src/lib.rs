@@ -55,8 +55,9 @@ mod way_back;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
-use mallbox_storage::{LoggedClaim, OpenError, Storage, StoreError, UpgradeState};
+use mallbox_storage::{LoggedClaim, OpenError, Recovery, Storage, StoreError, UpgradeState};
 use mallbox_storage_wal::WriteMode;
 
 use self::disk::Disk;
@@ -119,6 +120,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
 }
 
 fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Result<Storage, OpenError> {
+    let began = Instant::now();
     let log_dir = options.dir.join("log");
     let record = options.dir.join("mall.sqlite");
     let (durability, faults) = (options.durability, options.disk_faults.clone());
@@ -143,6 +145,7 @@ fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Resul
 
     let entries = std::mem::take(&mut log.content.entries);
     let (settled, pending, queue) = unsettled(&log.content, &witness, &database).map_err(broken)?;
+    let (commits, claims) = (log.content.commits.len() as u64, pending.len());
     let (durability, of_journal) = (options.durability, database.clone());
     let collaborators =
         Collaborators { disk, durability, settled: Arc::clone(&settled), queue: Arc::clone(&queue) };
@@ -159,6 +162,14 @@ fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Resul
     let sign_ins = sqlite::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
     let rate_limits = Arc::new(rate_limits::EmbeddedRateLimits::default());
     lock.note_opening();
+    let last_stop = database.last_stop();
+    // A copy says already that it is one, and its own last run is not known.
+    let recovery = (!last_stop.is_clean && !is_copy).then(|| Recovery {
+        took: began.elapsed(),
+        commits,
+        claims,
+        is_database_checked: last_stop.is_checked,
+    });
     Ok(Storage {
         operator: bundles::operator::ports(
             &database,
@@ -181,6 +192,7 @@ fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Resul
                 database: database.clone(),
                 durability: options.durability,
                 swept_ms: 0.into(),
+                recovery,
                 lock,
             },
         ),

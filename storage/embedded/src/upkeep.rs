@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Durability, Health, PageFindings, PartHealth, StoreError, Timestamp, Upkeep};
+use mallbox_storage::{
+    Durability, Health, PageFindings, PartHealth, Recovery, StoreError, Timestamp, Upkeep,
+};
 
 use super::codes::EmbeddedCodes;
 use super::journal::{Journal, WriteBlock};
@@ -28,6 +30,7 @@ pub(crate) struct EmbeddedUpkeep {
     pub(crate) database: Database,
     pub(crate) durability: Durability,
     pub(crate) swept_ms: AtomicI64,
+    pub(crate) recovery: Option<Recovery>,
     /// Held while any file of the mall is open.
     pub(crate) lock: DirLock,
 }
@@ -74,6 +77,7 @@ impl Upkeep for EmbeddedUpkeep {
             parts,
             pages: self.database.page_findings(),
             clock: None,
+            recovery: self.recovery,
         }
     }
 

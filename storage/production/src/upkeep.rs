@@ -41,6 +41,7 @@ impl Upkeep for ProductionUpkeep {
             parts,
             pages: None,
             clock: redis.clock,
+            recovery: None,
         }
     }
 

@@ -255,6 +255,9 @@ const ROWS: &[Row] = &[
         r#"{"amount":4750,"method":"cash","reason":"买错了"}"#,
         "113313-f",
     ),
+    ("GET /ops/clock", "", "", OPERATORS),
+    // The clock is sure, so nothing has to be confirmed.
+    ("POST /ops/clock/confirm", "", r#"{"timeMs":0}"#, OPERATORS),
     // The mall has no printer, so an operator is refused by that rule.
     ("GET /ops/printer", "", "", OPERATORS),
     ("POST /ops/printer/test", "", "", "113313-f"),

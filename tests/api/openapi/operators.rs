@@ -270,6 +270,14 @@ pub(super) fn printing(check: &mut Checker<'_>) {
     ask_as_each(check, "GET /ops/printer", "/ops/printer", none);
 }
 
+/// Reads and confirms a clock that is sure.
+pub(super) fn clock(check: &mut Checker<'_>) {
+    ask_as_each(check, "GET /ops/clock", "/ops/clock", &Value::Null);
+    for body in [json!({ "timeMs": 1_795_262_400_000_i64 }), json!({ "timeMs": "soon" }), json!({})] {
+        ask_as_each(check, "POST /ops/clock/confirm", "/ops/clock/confirm", &body);
+    }
+}
+
 /// Pays and refunds an order at the counter, twice each.
 pub(super) fn money_at_the_counter(check: &mut Checker<'_>) {
     set_payment_mode(check.w, PaymentMode::Counter);

@@ -328,6 +328,8 @@ fn nobody_but_an_operator_comes_in() {
         ("PUT", "/ops/sales/2/waves"),
         ("GET", "/ops/sales/2/waiting-list"),
         ("PUT", "/ops/sales/2/waiting-list"),
+        ("GET", "/ops/clock"),
+        ("POST", "/ops/clock/confirm"),
         ("GET", "/ops/printer"),
         ("POST", "/ops/printer/test"),
         ("POST", "/ops/orders/1/print"),

@@ -3,6 +3,7 @@
 import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { chip } from "../../parts/chip.js";
+import { icon } from "../../parts/icons.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { sparkline } from "../../parts/sparkline.js";
 import { metricsHistory, metricsStreamState, latestMetrics, onMetrics } from "../live-metrics.js";
@@ -21,12 +22,13 @@ export function open({ root, signal, title, restoreScroll }) {
   title(t("实时数据", "Live metrics"));
   const state = h("div", { class: "row wrap small" });
   const troubles = h("div", { class: "stack", role: "status" });
+  const recovery = h("div", { class: "recovery" });
   const tiles = metricTiles();
   const sales = saleStocks();
   const refusals = h("div");
   const parts = h("ul", { class: "parts" });
   root.append(
-    heading(t("实时数据", "Live metrics"), state), troubles,
+    heading(t("实时数据", "Live metrics"), state), troubles, recovery,
     h("div", { class: "tiles" }, tiles.map(({ root: tile }) => tile)),
     h("div", { class: "live-columns" },
       section(t("正在进行的秒杀", "Open sales"), sales.root),
@@ -46,6 +48,7 @@ export function open({ root, signal, title, restoreScroll }) {
       now.payment && chip(t(`支付：${paymentText(now.payment)}`, `payment: ${paymentText(now.payment)}`), now.payment === "sandbox" ? "long sale" : "long"));
     root.classList.toggle("old", isOld);
     showTroubles(troubles, now.troubles);
+    if (!recovery.hasChildNodes() && now.recovery) recovery.append(recoveryNotice(now.recovery));
     for (const tile of tiles) tile.show(now);
     sales.show(now.sales);
     fill(refusals, refusalList(now.refused));
@@ -72,6 +75,15 @@ function showTroubles(place, troubles) {
   if (place.dataset.said === said) return;
   place.dataset.said = said;
   fill(place, troubles.map((trouble) => h("p", { class: "notice bad" }, trouble)));
+}
+
+/** @param {import("../live-metrics.js").Recovery} recovery */
+function recoveryNotice({ lastTime = "", tookMs, commits, claims, databaseChecked }) {
+  const last = lastTime.replace("T", " ");
+  return h("p", { class: "notice" }, icon("warn"), h("span", null,
+    t("上次运行没有正常结束", "The last run did not end in order"), last && t(`（最后记录的时间是${last}）`, ` (last stored time ${last})`), t("：", ": "),
+    t(`恢复用了${tookMs}毫秒，重读了订单日志的${commits}次提交，${claims}次抢购重新排队，`, `the recovery took ${tookMs} ms, read ${commits} commits of the order log again and queued ${claims} claims again; `),
+    databaseChecked ? t("检查了数据库。", "the database was checked.") : t("数据库较大，没有检查。", "the database is large and was not checked.")));
 }
 
 function metricTiles() {

@@ -150,7 +150,7 @@ async function claimOnce(unit, signal) {
     if (error.code === "ADMISSION_REQUIRED") forgetAdmission(voucher);
     if (error.code === "ALREADY_BOUGHT") return { order: error.answer.dataText, isNew: false };
     // A failing server may have accepted the claim.
-    const order = error.status >= 500 ? await findOrder(unit, signal).catch(() => undefined) : undefined;
+    const order = error.status >= 500 && !error.isOfClock ? await findOrder(unit, signal).catch(() => undefined) : undefined;
     return order ? { order, isNew: true } : { refusal: error };
   }
 }

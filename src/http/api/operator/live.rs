@@ -14,13 +14,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use super::clock::ClockAnswer;
 use super::server_sent::{EventSource, Places, ServerSent};
 use crate::http::App;
 use crate::http::api::selling::sales::counted;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{Operator, Token};
 use crate::http::response::error::ApiError;
-use crate::http::server::health::{Health, Part, Readiness, resident_bytes};
+use crate::http::server::health::{Health, Part, Readiness, RecoveryAnswer, resident_bytes};
 use crate::http::server::metrics::{Metrics, Sample};
 use crate::language::both;
 use crate::mall::base::wall_time;
@@ -111,6 +112,7 @@ impl EventSource for LiveMetrics {
         let zone = &self.app.context.zone;
         let figures = Figures {
             time: wall_time::text(now, zone),
+            clock: ClockAnswer::new(self.live.health.clock(), zone),
             readiness: Ready::from(&readiness),
             connections: self.live.metrics.connections.load(std::sync::atomic::Ordering::Relaxed),
             memory_bytes: resident_bytes(),
@@ -138,6 +140,7 @@ impl EventSource for LiveMetrics {
 struct Figures<'a> {
     #[schemars(example = &"2026-11-21T10:09:17")]
     time: String,
+    clock: ClockAnswer,
     #[serde(flatten)]
     readiness: Ready<'a>,
     connections: u64,
@@ -167,6 +170,9 @@ struct Ready<'a> {
     troubles: &'a [String],
     /// State of each dependency of the mall.
     parts: &'a [Part],
+    /// Absent if the last run was stopped in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recovery: Option<&'a RecoveryAnswer>,
     backend: &'static str,
     durability: &'static str,
     /// Payment mode of new orders: `none` or `sandbox`; absent while the database cannot be read.
@@ -176,8 +182,9 @@ struct Ready<'a> {
 
 impl<'a> From<&'a Readiness> for Ready<'a> {
     fn from(readiness: &'a Readiness) -> Self {
-        let Readiness { ready, troubles, parts, backend, durability, payment, .. } = readiness;
-        Self { ready: *ready, troubles, parts, backend, durability, payment: *payment }
+        let Readiness { ready, troubles, parts, backend, durability, payment, recovery, .. } = readiness;
+        let recovery = recovery.as_ref();
+        Self { ready: *ready, troubles, parts, recovery, backend, durability, payment: *payment }
     }
 }
 

@@ -11,6 +11,7 @@ mod attack;
 pub mod audit;
 mod claim_gateways;
 mod claim_limits;
+mod clock;
 mod dead_letters;
 mod event_subscribers;
 pub(in crate::http) mod events;
@@ -57,6 +58,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(orders::routes())
         .merge(receipts::routes())
         .merge(printer::routes())
+        .merge(clock::routes())
         .merge(accounts::routes())
         .merge(dead_letters::routes())
         .merge(retries::routes())

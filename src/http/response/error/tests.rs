@@ -6,7 +6,7 @@ use mallbox_storage::{Cents, DeadReason, DeadState, OrderId, ReviewId};
 
 use super::*;
 use crate::mall::base::judgement_rules::RulesError;
-use crate::mall::base::{GuardRefusal, PrinterRefusal, SubscriberRefusal, WaitingRefusal};
+use crate::mall::base::{ClockRefusal, GuardRefusal, PrinterRefusal, SubscriberRefusal, WaitingRefusal};
 
 /// Returns status, `Retry-After` and body as received by a client in this language.
 fn rendered(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
@@ -119,6 +119,9 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Printer(PrinterRefusal::OutOfPaper).into(), 200, "PRINTER_OUT_OF_PAPER"),
         (Refusal::Printer(PrinterRefusal::CoverOpen).into(), 200, "PRINTER_COVER_OPEN"),
         (Refusal::Printer(PrinterRefusal::Failed).into(), 200, "PRINTER_FAILED"),
+        (Refusal::Clock(ClockRefusal::Unsure).into(), 503, "CLOCK_UNSURE"),
+        (Refusal::Clock(ClockRefusal::Moved).into(), 200, "CLOCK_MOVED"),
+        (Refusal::Clock(ClockRefusal::BeforeRelease).into(), 200, "CLOCK_IMPOSSIBLE"),
         (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
         (Refusal::PayAtCounter.into(), 200, "PAY_AT_COUNTER"),
         (Refusal::RefundAtCounter.into(), 200, "REFUND_AT_COUNTER"),

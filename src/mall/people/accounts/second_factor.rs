@@ -184,7 +184,8 @@ impl Accounts {
         let typed = TypedCode::read(code, user).ok_or(InputError::Missing("code"))?;
         self.count_code_of_session(session, now).await?;
         let TypedCode::Totp(code) = typed else { return Err(InputError::FactorCode.into()) };
-        let step = self.factors.of(user, seed).await?.step_of(&code, now).ok_or(InputError::FactorCode)?;
+        let at = self.context.time_of_phones(now);
+        let step = self.factors.of(user, seed).await?.step_of(&code, at).ok_or(InputError::FactorCode)?;
         let (recovery_codes, hashes) = self.make_recovery_codes(user);
         let raising = self.raising(session, client).await?;
         let work = async move {
@@ -323,7 +324,8 @@ impl Accounts {
             TypedCode::Totp(code) => {
                 self.count_code_of_user(user, now).await?;
                 let secret = self.factors.of(user, active.seed).await?;
-                let step = secret.step_of(&code, now).ok_or(InputError::FactorCode)?;
+                let at = self.context.time_of_phones(now);
+                let step = secret.step_of(&code, at).ok_or(InputError::FactorCode)?;
                 // Of two uses of a code at once, one is accepted.
                 let is_new = factors.accept(user, active.seed, step).await?;
                 if is_new { Ok(FactorProof::Totp) } else { Err(InputError::FactorCodeUsed.into()) }

@@ -7,7 +7,7 @@ use mallbox_storage::OrderId;
 use serde::{Deserialize, Serialize};
 
 use super::claim::BatchOutcome;
-use crate::mall::base::{ClaimGatewayRefusal, Failure, GuardRefusal, Refusal};
+use crate::mall::base::{ClaimGatewayRefusal, ClockRefusal, Failure, GuardRefusal, Refusal};
 
 /// The outcome of a claim of a stored batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -39,6 +39,7 @@ pub(super) enum KeptRefusal {
     RateLimited { retry_after: Duration },
     Crowded { retry_after: Duration },
     Busy,
+    ClockUnsure,
     Blocked,
     LooksAutomated,
     PassRequired,
@@ -103,6 +104,7 @@ impl KeptRefusal {
             Refusal::RateLimited { retry_after } => Self::RateLimited { retry_after },
             Refusal::Crowded { retry_after } => Self::Crowded { retry_after },
             Refusal::Busy => Self::Busy,
+            Refusal::Clock(ClockRefusal::Unsure) => Self::ClockUnsure,
             Refusal::Blocked => Self::Blocked,
             Refusal::LooksAutomated => Self::LooksAutomated,
             Refusal::Guard(GuardRefusal::PassRequired) => Self::PassRequired,
@@ -133,6 +135,7 @@ impl From<KeptRefusal> for Refusal {
             KeptRefusal::RateLimited { retry_after } => Self::RateLimited { retry_after },
             KeptRefusal::Crowded { retry_after } => Self::Crowded { retry_after },
             KeptRefusal::Busy => Self::Busy,
+            KeptRefusal::ClockUnsure => Self::Clock(ClockRefusal::Unsure),
             KeptRefusal::Blocked => Self::Blocked,
             KeptRefusal::LooksAutomated => Self::LooksAutomated,
             KeptRefusal::PassRequired => Self::Guard(GuardRefusal::PassRequired),
@@ -168,6 +171,7 @@ mod tests {
             KeptRefusal::RateLimited { retry_after: second },
             KeptRefusal::Crowded { retry_after: second },
             KeptRefusal::Busy,
+            KeptRefusal::ClockUnsure,
             KeptRefusal::Blocked,
             KeptRefusal::LooksAutomated,
             KeptRefusal::PassRequired,

@@ -86,6 +86,8 @@ impl Run {
         if let Some(finished) = all_decided(&outcomes) {
             return self.finish(revision, finished, now).await;
         }
+        // Before an outcome is stored: a repeat once the clock is sure makes the claims.
+        self.parts.context.require_sure_clock()?;
         self.refuse_malformed(&mut outcomes);
         self.refuse_users(&mut outcomes).await?;
         let admitted = self.admit(&mut outcomes, now).await?;

@@ -11,9 +11,9 @@ use crate::mall::selling::judgement::OpenAttempt;
 const REPEATS_PER_CLAIM: u32 = 6;
 
 impl Inner {
-    /// Checks a claim. Returns the pass to spend. Refuses by the sale's window, the pause, the level, the
-    /// thresholds, the user's rate limit, the admission, the pass, the judgement and the length of the order
-    /// log, in this order.
+    /// Checks a claim. Returns the pass to spend. Refuses by an unsure clock, the sale's window, the pause,
+    /// the level, the thresholds, the user's rate limit, the admission, the pass, the judgement and the
+    /// length of the order log, in this order.
     pub(super) async fn check_claim(
         &self,
         user: UserId,
@@ -22,6 +22,7 @@ impl Inner {
         now: Timestamp,
     ) -> Result<Option<Pass>, Failure> {
         let context = &self.context;
+        context.require_sure_clock()?;
         if let Some(closed) = sale.terms.closed(now) {
             return Err(Refusal::from(closed).into());
         }

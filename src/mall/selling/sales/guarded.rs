@@ -32,7 +32,8 @@ impl FlashSales {
     /// [`Refusal::UnknownSale`](crate::mall::Refusal::UnknownSale),
     /// [`Refusal::Ended`](crate::mall::Refusal::Ended), [`Refusal::Guard`](crate::mall::Refusal::Guard),
     /// [`Refusal::RateLimited`](crate::mall::Refusal::RateLimited),
-    /// [`Refusal::Busy`](crate::mall::Refusal::Busy); [`Failure::Store`] if the store fails.
+    /// [`Refusal::Clock`](crate::mall::Refusal::Clock), [`Refusal::Busy`](crate::mall::Refusal::Busy);
+    /// [`Failure::Store`] if the store fails.
     pub async fn challenge(
         &self,
         visitor: Visitor<'_>,
@@ -41,6 +42,8 @@ impl FlashSales {
         (language, now): (Language, Timestamp),
     ) -> Result<Challenge, Failure> {
         let known = self.inner.known(voucher, now).await?;
+        // Nobody solves a challenge for a claim that is refused.
+        self.inner.context.require_sure_clock()?;
         self.inner.guards.challenge(visitor, &known.sale, wanted, (language, now)).await
     }
 

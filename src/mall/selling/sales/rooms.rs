@@ -58,8 +58,8 @@ impl FlashSales {
     ///
     /// # Errors
     /// [`GuardRefusal::NoRoom`]; [`Refusal::NotOpen`] earlier than [`ENTER_BEFORE`] the begin;
-    /// [`Refusal::Ended`], [`Refusal::AlreadyBought`], and as a claim by a user below a threshold. After
-    /// [`Failure::Store`] a repeat resolves the doubt.
+    /// [`Refusal::Clock`], [`Refusal::Ended`], [`Refusal::AlreadyBought`], and as a claim by a user below a
+    /// threshold. After [`Failure::Store`] a repeat resolves the doubt.
     pub async fn enter_room(
         &self,
         user: UserId,
@@ -70,6 +70,7 @@ impl FlashSales {
         let inner = &*self.inner;
         let known = inner.known(voucher, now).await?;
         let (sale, room) = (&known.sale, room_of(&known.sale, now)?);
+        inner.context.require_sure_clock()?;
         if sale.terms.begin.since(now) > ENTER_BEFORE {
             return Err(Refusal::NotOpen.into());
         }

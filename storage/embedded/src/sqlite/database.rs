@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::checkpoint::{CheckpointState, Checkpointer};
 use super::errors::{self, ErrorMapper};
 use super::meta;
-use super::opening::{self, Opened, Purpose, Sharing};
+use super::opening::{self, LastStop, Opened, Purpose, Sharing};
 use super::readers::{READERS, Reader};
 use super::scrubber::{self, Scrubber};
 use super::task::{self, Task};
@@ -46,6 +46,7 @@ struct Inner {
     sharing: Sharing,
     /// `None` if the disk had no room for their file.
     checksums: Option<Arc<PageChecksums>>,
+    last_stop: LastStop,
     interpreter: ErrorMapper,
     pace: Arc<CheckpointState>,
     /// `None` once closed: closing the queues ends the threads after the waiting jobs.
@@ -89,7 +90,7 @@ impl Database {
         let pace = Arc::new(CheckpointState::default());
         let interpreter = ErrorMapper::new(path, faults);
         let opened = opening::open(path, durability, accepted, interpreter.disk())?;
-        let (sharing, checksums) = (opened.sharing, opened.checksums.clone());
+        let (sharing, checksums, last_stop) = (opened.sharing, opened.checksums.clone(), opened.last_stop);
         let started = start(path, durability, opened, &interpreter, &pace);
         let (queues, threads) = started.map_err(|source| OpenError::Io {
             path: path.to_owned(),
@@ -101,6 +102,7 @@ impl Database {
             durability,
             sharing,
             checksums,
+            last_stop,
             interpreter,
             pace,
             queues: RwLock::new(Some(queues)),
@@ -108,6 +110,11 @@ impl Database {
         });
         inner.interpreter.disk().subscribe(&inner);
         Ok(Self { inner })
+    }
+
+    /// Returns how the last run left the database.
+    pub(crate) fn last_stop(&self) -> LastStop {
+        self.inner.last_stop
     }
 
     /// Returns the error of the last commit, if the commit failed.
@@ -334,7 +341,7 @@ fn start(
     interpreter: &ErrorMapper,
     pace: &Arc<CheckpointState>,
 ) -> std::io::Result<(Queues, Vec<JoinHandle<()>>)> {
-    let Opened { writer, sharing, is_marked, checksums, witness } = opened;
+    let Opened { writer, sharing, is_marked, checksums, witness, last_stop: _ } = opened;
     let (witness, witness_sync) = witness.unzip();
     let connect =
         |purpose| opening::connect(path, purpose, durability, sharing).map_err(std::io::Error::other);

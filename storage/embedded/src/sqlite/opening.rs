@@ -62,6 +62,16 @@ pub(super) struct Opened {
     pub(super) checksums: Option<Arc<PageChecksums>>,
     /// `None` if the disk had no room for the file.
     pub(super) witness: Option<(CommitWitness, WitnessSync)>,
+    pub(super) last_stop: LastStop,
+}
+
+/// How the last run left the database, and what the opening did about it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LastStop {
+    /// Whether the database was closed in order, or is new.
+    pub(crate) is_clean: bool,
+    /// Whether the quick check read the whole file.
+    pub(crate) is_checked: bool,
 }
 
 /// Opens or creates the database, migrates the schema, and marks the database as running.
@@ -138,9 +148,7 @@ fn open_as_is(
     if !clean {
         tracing::warn!(path = %path.display(), "the database was not closed cleanly; checking the file");
     }
-    if !clean || is_suspect {
-        check(&writer, path)?;
-    }
+    let is_checked = (!clean || is_suspect) && check(&writer, path)?;
     migrate(&writer, path)?;
     if sharing == Sharing::File {
         orders_by_user::rebuild_if_requested(&writer).map_err(|error| explain(path, error))?;
@@ -154,7 +162,8 @@ fn open_as_is(
         let frames = checkpoint::frames(&writer).map_err(|error| explain(path, error))?;
         witness.note_start(frames).map_err(|error| unreadable(path, error))?;
     }
-    Ok(Opened { writer, sharing, is_marked, checksums, witness })
+    let last_stop = LastStop { is_clean: clean, is_checked };
+    Ok(Opened { writer, sharing, is_marked, checksums, witness, last_stop })
 }
 
 /// Opens a connection configured for `purpose`.
@@ -284,15 +293,16 @@ fn identify(conn: &Connection, path: &Path) -> Result<(), OpenError> {
     }
 }
 
-fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
+/// Reads the whole file and checks its structure. Returns false for a file too large to be read.
+fn check(conn: &Connection, path: &Path) -> Result<bool, OpenError> {
     if fs::metadata(path).is_ok_and(|file| file.len() >= CHECK_BELOW_BYTES) {
-        return Ok(());
+        return Ok(false);
     }
     let found: String = conn
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|error| explain(path, error))?;
     match unread_page(&found) {
-        _ if found == "ok" => Ok(()),
+        _ if found == "ok" => Ok(true),
         Some(code) => Err(explain(path, Error::SqliteFailure(ffi::Error::new(code), Some(found)))),
         None => Err(damaged(path, found)),
     }
