@@ -1,4 +1,5 @@
-//! The operator's side of the mall: `/ops/…`. Every call requires the operator role.
+//! The operator's side of the mall: `/ops/…`, and the counter: `/staff/…`. Every call requires the operator
+//! role, or is one of the calls of staff.
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ mod attack;
 pub mod audit;
 mod claim_gateways;
 mod claim_limits;
+mod counter;
 mod dead_letters;
 mod event_subscribers;
 pub(in crate::http) mod events;
@@ -29,6 +31,7 @@ mod reviews;
 mod sales;
 mod security;
 mod server_sent;
+mod staff;
 mod thresholds;
 mod units_per_user;
 pub mod users;
@@ -56,6 +59,8 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(receipts::routes())
+        .merge(staff::routes())
+        .merge(counter::routes())
         .merge(printer::routes())
         .merge(accounts::routes())
         .merge(dead_letters::routes())
