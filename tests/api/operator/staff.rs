@@ -325,8 +325,8 @@ fn a_wrong_counter_sale_is_refused_and_leaves_nothing() {
         (body(json!(99), price.clone(), "cash", json!("a")), 200, "NOT_FOUND", ""),
         (body(json!(-1), price.clone(), "cash", json!("a")), 400, "BAD_REQUEST", "voucherId"),
         (body(json!(1), price.clone(), "coins", json!("a")), 400, "BAD_REQUEST", "cash"),
-        (body(json!(1), price.clone(), "cash", json!("")), 400, "BAD_REQUEST", "requestId"),
-        (body(json!(1), price.clone(), "cash", json!("x".repeat(65))), 400, "BAD_REQUEST", "requestId"),
+        (body(json!(1), price.clone(), "cash", json!("")), 400, "BAD_REQUEST", "请求编号"),
+        (body(json!(1), price.clone(), "cash", json!("x".repeat(65))), 400, "BAD_REQUEST", "请求编号"),
         (json!({ "voucherId": 1, "amount": PRICE, "method": "cash" }), 400, "BAD_REQUEST", "requestId"),
         (json!({}), 400, "BAD_REQUEST", ""),
     ] {

@@ -39,7 +39,7 @@ export function open({ root, signal, title, restoreScroll }) {
   const result = h("div", { role: "status" });
   const search = field(t("查找券或店铺", "Find a voucher or shop"), "input", { type: "search", autocomplete: "off" });
   const list = h("div", { class: "stack" }, skeletons(4, "4.5rem"));
-  root.append(heading(t("售券", "Sell")), result, search.root, list);
+  root.append(heading(t("售券", "Sell")), result, h("div", { class: "stack" }, search.root, list));
   /** @type {Voucher[]} */
   let all = [];
   search.input.addEventListener("input", show);
