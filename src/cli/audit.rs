@@ -96,9 +96,10 @@ fn page(mall: &PlaceConfig, before: Option<u64>, max: u64, l: Language) -> anyho
 fn line(entry: &Value, l: Language) -> String {
     let text = |name: &str| entry[name].as_str().unwrap_or_default();
     let number = entry["number"].as_u64().unwrap_or_default();
-    let who = match entry["userId"].as_u64() {
-        Some(user) => sentence!(l, "用户{user}", "user {user}"),
-        None => sentence!(l, "命令行", "command line"),
+    let who = match (entry["staffName"].as_str(), entry["userId"].as_u64()) {
+        (Some(name), _) => sentence!(l, "店员{name}", "staff {name}"),
+        (None, Some(user)) => sentence!(l, "用户{user}", "user {user}"),
+        (None, None) => sentence!(l, "命令行", "command line"),
     };
     let who = padded(&who, 12);
     let (time, action, subject) = (text("time"), text("action"), text("subject"));

@@ -214,6 +214,8 @@ async fn open_beside(place: Place) -> anyhow::Result<RunningMall> {
         alerts: None,
         // Operators print from the console.
         printer: None,
+        // Nobody logs in by PIN while a command runs.
+        staff_secret: None,
     })
     .await
 }

@@ -74,6 +74,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         challenge_service: None,
         alerts: None,
         printer,
+        staff_secret: None,
     };
     block_on(async {
         let mall = running_mall::open(plan).await?;

@@ -40,6 +40,7 @@ mod running_mall;
 mod runtime;
 mod serve;
 mod service;
+mod staff_key;
 #[cfg(feature = "otlp")]
 mod traces;
 #[cfg(feature = "production")]

@@ -23,6 +23,7 @@ use super::parent::bench_ended;
 use super::private_data;
 use super::recovery;
 use super::service;
+use super::staff_key;
 use crate::config::SiteConfig;
 use crate::http::control::Control;
 use crate::http::{App, Audience, Gateway, HostNames, Profile, ServerOptions, SiteOptions};
@@ -52,6 +53,8 @@ pub(super) struct BootOptions {
     pub(super) challenge_service: Option<ChallengeService>,
     pub(super) alerts: Option<AlertReceiver>,
     pub(super) printer: Option<PrinterOptions>,
+    /// The secret of `--staff-secret`.
+    pub(super) staff_secret: Option<String>,
 }
 
 /// An open mall.
@@ -74,7 +77,8 @@ const RESERVED_FILES: u64 = 128;
 pub(super) fn check_dir(dir: &Path) -> Result<(), UsageError> {
     /// Files of a mall before it has a database, `lost+found` of a file system, and a folder where pictures
     /// may already be.
-    const OWN: [&str; 5] = [mall_directory::DEMO_MARK, "lock", "control", "uploads", "lost+found"];
+    const OWN: [&str; 6] =
+        [mall_directory::DEMO_MARK, "lock", "control", "uploads", "lost+found", staff_key::FILE];
     if mall_directory::is_mall(dir) {
         return Ok(());
     }
@@ -151,6 +155,7 @@ pub(super) async fn open(plan: BootOptions) -> anyhow::Result<RunningMall> {
 }
 
 async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow::Result<App> {
+    let staff_key = staff_key::of(plan.place.dir(), plan.staff_secret.as_deref())?;
     let means = Dependencies {
         storage,
         clock: Arc::new(WatchedClock::default()),
@@ -164,6 +169,7 @@ async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow
         alerts: plan.alerts,
         printer: plan.printer,
         random: Arc::new(Random::system()),
+        staff_key,
         code_key: if plan.place.dir().is_some() { CodeKey::Process } else { CodeKey::Database },
     };
     Mall::open(means).await.map_err(|error| CommandFailure::MallUnreadable.with_cause(error))

@@ -71,6 +71,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         challenge_service,
         alerts: alerts.clone(),
         printer,
+        staff_secret: config.staff_secret.as_ref().map(|secret| secret.0.clone()),
     };
     block_on(async {
         let mall = match (running_mall::open(plan).await, alerts) {

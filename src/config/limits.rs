@@ -105,6 +105,9 @@ pub struct LimitsConfig {
     /// Minutes without a call before a session expires.
     #[arg(long, env = "MALLBOX_SESSION_MINUTES", default_value_t = 30, value_name = "MINUTES", value_parser = positive())]
     pub session_minutes: u32,
+    /// Minutes without a call before a session of staff expires.
+    #[arg(long, env = "MALLBOX_STAFF_SESSION_MINUTES", default_value_t = 5, value_name = "MINUTES", value_parser = positive())]
+    pub staff_session_minutes: u32,
     /// Days after which a session ends, however much it is used; 0 = no limit.
     #[arg(long, env = "MALLBOX_SESSION_MAX_DAYS", default_value_t = 30, value_name = "DAYS")]
     pub session_max_days: u32,
@@ -151,6 +154,7 @@ impl LimitsConfig {
             password_limit_of_phone: limit(self.passwords_per_hour_of_phone, minutes(60)),
             shared_networks: SharedNetworks::new(&self.shared_network),
             session_ttl: minutes(self.session_minutes),
+            staff_session_ttl: minutes(self.staff_session_minutes),
             session_max: span(self.session_max_days, hours(24)),
             operator_session_max: span(self.operator_session_max_hours, hours(1)),
             claim_limit: limit(self.claims_per_minute, minutes(1)),
@@ -235,6 +239,7 @@ mod tests {
             "--code-lives=3",
             "--code-tries=4",
             "--session-minutes=5",
+            "--staff-session-minutes=6",
             "--session-max-days=3",
             "--operator-session-max-hours=2",
             "--pay-minutes=6",
@@ -274,6 +279,7 @@ mod tests {
             (custom.session_ttl.as_secs(), custom.pay_within.as_secs(), custom.max_backlog),
             (300, 360, 8)
         );
+        assert_eq!(custom.staff_session_ttl.as_secs(), 360);
         let spans = [custom.session_max, custom.operator_session_max];
         assert_eq!(spans, [259_200, 7_200].map(|seconds| Some(Duration::from_secs(seconds))));
         assert_eq!((custom.press_again.as_secs(), custom.make_ups_a_month), (7, 0));

@@ -90,6 +90,11 @@ pub struct ServeConfig {
     /// x-mallbox-signature. Better put the secret into the environment variable than on the command line.
     #[arg(long, env = "MALLBOX_SMS_SECRET", hide_env_values = true, value_name = "SECRET")]
     pub sms_secret: Option<HiddenText>,
+    /// Protects the PINs of staff if the database is stolen; the same for all processes of a mall on servers.
+    /// Without it, a mall in a directory has a secret beside its database. Another secret voids all PINs.
+    /// Better put the secret into the environment variable than on the command line.
+    #[arg(long, env = "MALLBOX_STAFF_SECRET", hide_env_values = true, value_name = "SECRET")]
+    pub staff_secret: Option<HiddenText>,
     /// Alerts.
     #[command(flatten)]
     pub alerts: AlertConfig,

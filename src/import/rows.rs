@@ -110,6 +110,9 @@ impl RowConverter<'_> {
             ));
         }
         let id = UserId::new(row.id("id")?);
+        if !id.is_account() {
+            return Err(RowError::Row(both("用户编号超出范围", "the id of the user is out of range")));
+        }
         let nick_name = clean_text::line(&row.text("nick_name")?);
         let icon = self.pictures.one(&row.text("icon")?)?;
         let created = row.instant_or_now("create_time")?;

@@ -20,12 +20,14 @@ use super::operator::alerts::{AlertReceiver, PostAlerts};
 use super::operator::ledger::LedgerCheck;
 use super::operator::printing::PrinterOptions;
 use super::operator::{
-    ArchiveAdmin, Bookkeeping, ClaimGatewayAdmin, ClockAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin,
-    LevelAdmin, OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    ArchiveAdmin, Bookkeeping, ClaimGatewayAdmin, ClockAdmin, CounterSales, DeadLetterAdmin, EventAdmin,
+    KioskAdmin, LevelAdmin, OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin,
+    StaffAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
-use super::people::{Accounts, Follows, Levels, SignIns, Visits};
+use super::people::staff::StaffKey;
+use super::people::{Accounts, Follows, Levels, SignIns, Staff, Visits};
 use super::privacy::{AccountDeletion, DataExport};
 use super::selling::cashier::Cashier;
 use super::selling::challenge_service::ChallengeService;
@@ -66,6 +68,8 @@ pub struct Dependencies {
     pub random: Arc<Random>,
     /// Where the key of login codes is kept.
     pub code_key: CodeKey,
+    /// Secret outside of the database that stored PINs of staff depend on.
+    pub staff_key: StaffKey,
 }
 
 impl Dependencies {
@@ -87,6 +91,7 @@ impl Dependencies {
             printer: None,
             random: Arc::new(Random::seeded(0)),
             code_key: CodeKey::Database,
+            staff_key: StaffKey::default(),
         }
     }
 }
@@ -159,6 +164,12 @@ pub struct Mall {
     pub event_admin: EventAdmin,
     /// Trusted kiosks.
     pub kiosk_admin: KioskAdmin,
+    /// Log-ins of staff.
+    pub staff: Staff,
+    /// Staff from the operator's side.
+    pub staff_admin: StaffAdmin,
+    /// Counter sales to walk-in customers.
+    pub counter_sales: CounterSales,
     /// The receipt printer.
     pub printer_admin: PrinterAdmin,
     /// The machine's clock from the operator's side.
@@ -202,6 +213,7 @@ impl Mall {
             printer,
             random,
             code_key,
+            staff_key,
         } = means;
         let is_imported = storage.base.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
@@ -232,6 +244,8 @@ impl Mall {
         let audit = AuditLog::new(context.clone());
         let orders = Orders::with_random(context.clone(), cashier.clone(), Arc::clone(&random));
         let receipts = Receipts::new(context.clone(), orders.clone(), Arc::clone(&random));
+        let staff = Staff::new(context.clone(), audit.clone(), Arc::clone(&random), staff_key);
+        let order_admin = OrderAdmin::new(context.clone(), orders.clone(), audit.clone());
         let books = LedgerCheck::new(context.clone(), sales.clone());
         let sale_admin =
             SaleAdmin::new(context.clone(), sales.clone(), Arc::clone(&shops), books.clone(), audit.clone());
@@ -259,6 +273,20 @@ impl Mall {
             clock_admin: ClockAdmin::new(context.clone(), audit.clone()),
             last_run,
             printer_admin: PrinterAdmin::new(context.clone(), receipts.clone(), audit.clone(), printer),
+            counter_sales: CounterSales::new(
+                context.clone(),
+                sales.clone(),
+                (orders.clone(), order_admin.clone()),
+                receipts.clone(),
+                audit.clone(),
+            ),
+            staff_admin: StaffAdmin::new(
+                context.clone(),
+                audit.clone(),
+                Arc::clone(&random),
+                staff.register().clone(),
+            ),
+            staff,
             receipts,
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             event_admin: EventAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
@@ -273,7 +301,7 @@ impl Mall {
             ),
             sale_admin,
             shops,
-            order_admin: OrderAdmin::new(context.clone(), orders.clone(), audit.clone()),
+            order_admin,
             dead_letter_admin: DeadLetterAdmin::new(
                 context.clone(),
                 sales.clone(),

@@ -37,7 +37,8 @@ macro_rules! id {
 }
 
 id!(
-    /// Id of a user. Nearly dense: assigned in order from 1, which keeps sets of buyers small.
+    /// Id of a user. Accounts are nearly dense: assigned in order from 1, which keeps sets of buyers small.
+    /// [Staff](UserId::of_staff) and [walk-in customers](UserId::of_walk_in) have ids above all accounts.
     UserId
 );
 id!(

@@ -99,6 +99,7 @@ mod shop_rating;
 mod shops;
 mod sign_ins;
 mod upkeep;
+mod user_ids;
 mod users;
 mod visitors;
 mod vote_lines;
@@ -164,7 +165,7 @@ pub use order_log::{LogPosition, LogState, LoggedClaim, OrderLog, PendingClaims}
 pub use order_status::OrderStatus;
 pub use orders::{
     NO_DEADLINE, Order, OrderCounts, OrderFilter, Orders, PersistOutcome, PurchaseOutcome, Transition,
-    TransitionOutcome,
+    TransitionOutcome, WALK_IN_TIME_TO_PAY,
 };
 pub use outbox::{Outbox, OutboxEntry};
 pub use page::Page;

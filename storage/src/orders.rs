@@ -174,6 +174,10 @@ const AT_THE_COUNTER_WITHOUT_SALE: Duration = Duration::from_secs(7 * 24 * 3600)
 /// Minimum time to pay that a late order leaves its buyer, or the sale's whole time to pay if shorter.
 const LATE_ORDER_MIN_TO_PAY: Duration = Duration::from_secs(5 * 60);
 
+/// Time to pay of a walk-in customer, who stands at the counter with the money in hand. Past it, a counter
+/// sale that was interrupted leaves nothing behind.
+pub const WALK_IN_TIME_TO_PAY: Duration = Duration::from_secs(10 * 60);
+
 /// Returns the payment deadline of a claim. An order is late if more than half of its time to pay has passed
 /// when the order is written.
 pub fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Timestamp {
@@ -183,18 +187,29 @@ pub fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Tim
 }
 
 impl PaymentMode {
-    /// Returns the payment deadline of a claim in a sale until `end` with `pay_within` to pay, if the order
-    /// is written `now`. `None` if the mode requires no payment.
+    /// Returns the mode of an order of `buyer` in a mall of this mode: walk-in customers pay at the counter,
+    /// whatever the mode.
+    #[must_use]
+    pub fn of_buyer(self, buyer: UserId) -> Self {
+        if buyer.is_walk_in() { Self::Counter } else { self }
+    }
+
+    /// Returns the payment deadline of a claim of `buyer` in a sale until `end` with `pay_within` to pay, if
+    /// the order is written `now`. `None` if the mode requires no payment.
     ///
     /// At the counter the deadline is 24 hours after the sale's end, or later: 24 hours after a late order,
-    /// or at the end of a longer `pay_within`.
+    /// or at the end of a longer `pay_within`. A walk-in customer has [`WALK_IN_TIME_TO_PAY`].
     pub fn deadline(
         self,
+        buyer: UserId,
         claimed: Timestamp,
         pay_within: Duration,
         end: Timestamp,
         now: Timestamp,
     ) -> Option<Timestamp> {
+        if buyer.is_walk_in() {
+            return Some(deadline(claimed, WALK_IN_TIME_TO_PAY, now));
+        }
         match self {
             Self::None => None,
             Self::Sandbox | Self::Webhook => Some(deadline(claimed, pay_within, now)),
@@ -228,7 +243,8 @@ pub trait Orders: Send + Sync {
     /// Writes a batch of claims as orders. Returns one [`PersistOutcome`] per claim, in the order of
     /// `claims`; every claim is then settled.
     ///
-    /// Orders take the mall's [`PaymentMode`], read in the same transaction. A claim's deadline, if the mode
+    /// Orders take the mall's [`PaymentMode`], read in the same transaction, and those of walk-in customers
+    /// [`PaymentMode::Counter`]. A claim's deadline, if the mode
     /// has deadlines, is its time + the sale's time to pay. A claim that arrives late, after more than half
     /// of that period, leaves its buyer at least the whole period from `now`, or 5 minutes if the period is
     /// longer. [`PaymentMode::deadline`] has the longer times at the counter.

@@ -5,6 +5,7 @@ mod judgement;
 mod names;
 mod operators;
 mod reviews;
+mod staff;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,6 +18,7 @@ use self::operators::{
     running_sales, second_factor, users_and_audit_log,
 };
 use self::reviews::reviews;
+use self::staff::staff;
 use super::selling::payment_callbacks;
 use super::world::{CUSTOMER, OTHER, Response, World, sale, shop, voucher, with_database_access_and, world};
 use super::writing::uploads::{file, upload};
@@ -465,6 +467,7 @@ fn every_call_answers_what_is_described() {
     printing(&mut check);
     clock(&mut check);
     money_at_the_counter(&mut check);
+    staff(&mut check);
     money_of_a_gateway(&mut check);
     running_sales(&mut check);
     accounts(&mut check);

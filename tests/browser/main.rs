@@ -40,6 +40,7 @@ mod sales;
 mod screens;
 mod second_factor;
 mod security;
+mod staff;
 mod thresholds;
 mod town;
 mod units_per_user;

@@ -39,6 +39,7 @@ function explanationOf(operation) {
 function accessText(operation) {
   const role = /** @type {any} */ (operation)["x-role"];
   if (role === "operator") return t("需商家", "operator");
+  if (role === "staff") return t("需店员", "staff");
   if (role === "gateway") return t("需网关令牌", "gateway");
   const needsToken = operation.security.length > 0 && operation.security.every((way) => way.token);
   return needsToken && t("需登录", "login");

@@ -1,12 +1,14 @@
 // Access of the current user to the console.
 
 import { Refusal, get, hasToken, onToken } from "../core/api.js";
+import { isKiosk } from "../core/local-storage.js";
 import { me } from "../core/session.js";
+import { isOnDuty } from "./counter/session.js";
 import { refreshPendingCounts } from "./pending-counts.js";
 
 /**
  * `code`: an operator who has to give the second factor; `enrol`: an operator who has to set one up
- * @typedef {"nobody" | "customer" | "code" | "enrol" | "operator"} Access
+ * @typedef {"nobody" | "customer" | "code" | "enrol" | "operator" | "staff"} Access
  */
 /**
  * Response of `GET /user/second-factor`.
@@ -44,6 +46,7 @@ export function cachedAccess() {
 /** @returns {Promise<Access>} */
 async function fetchAccess() {
   if (!hasToken()) return "nobody";
+  if (isKiosk) return (await isOnDuty()) ? "staff" : "nobody";
   try {
     /** @type {[string, Factor, unknown]} */
     const [role, factor] = await Promise.all([get("/user/role"), get("/user/second-factor"), me()]);

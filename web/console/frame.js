@@ -4,6 +4,7 @@ import { hasToken } from "../core/api.js";
 import { isDemo } from "../core/demo.js";
 import { fill, h } from "../core/dom.js";
 import { t } from "../core/language.js";
+import { isKiosk } from "../core/local-storage.js";
 import { cachedMe, logOut } from "../core/session.js";
 import { icon } from "../parts/icons.js";
 import { openSheet } from "../parts/sheet.js";
@@ -11,6 +12,7 @@ import { skipLink } from "../parts/skip-link.js";
 import { languageSwitch } from "../parts/language-switch.js";
 import { metricsStreamState, latestMetrics } from "./live-metrics.js";
 import { cachedAccess } from "./access.js";
+import { leaveCounter, onDuty } from "./counter/session.js";
 import { clearFormDrafts } from "./pieces/form-draft.js";
 import { pendingCounts } from "./pending-counts.js";
 
@@ -19,8 +21,15 @@ import { pendingCounts } from "./pending-counts.js";
  * waits?: "deadLetters" | "reports"}} Area `waits`: the pending items counted in the badge
  */
 
+/** The areas of staff, at a kiosk. @type {Area[]} */
+const COUNTER_AREAS = [
+  { to: "/sell", begins: "/sell", icon: "ticket", zh: "售券", en: "Sell" },
+  { to: "/redeem", begins: "/redeem", icon: "scan", zh: "核销", en: "Redeem" },
+  { to: "/today", begins: "/today", also: ["/order"], icon: "order", zh: "今天", en: "Today" },
+];
+
 /** @type {Area[]} */
-const AREAS = [
+const OPERATOR_AREAS = [
   { to: "/live", begins: "/live", icon: "chart", zh: "实时", en: "Live" },
   { to: "/sales", begins: "/sale", icon: "bolt", zh: "秒杀", en: "Sales" },
   { to: "/orders", begins: "/order", icon: "order", zh: "订单", en: "Orders" },
@@ -31,10 +40,11 @@ const AREAS = [
   { to: "/reviews", begins: "/reviews", also: ["/votes"], icon: "star", zh: "评价", en: "Reviews" },
   { to: "/shops", begins: "/shop", icon: "shop", zh: "店铺", en: "Shops" },
   { to: "/users", begins: "/users", icon: "people", zh: "用户", en: "Users" },
-  { to: "/security", begins: "/security", also: ["/judgement", "/kiosks", "/claim-gateways"], icon: "shield", zh: "安全", en: "Security" },
+  { to: "/security", begins: "/security", also: ["/judgement", "/kiosks", "/staff", "/claim-gateways"], icon: "shield", zh: "安全", en: "Security" },
   { to: "/events", begins: "/events", icon: "list", zh: "事件", en: "Events" },
   { to: "/audit", begins: "/audit", icon: "lock", zh: "审计", en: "Audit log" },
 ];
+const AREAS = isKiosk ? COUNTER_AREAS : OPERATOR_AREAS;
 /** Number of areas in the tab bar of a phone; the others are behind "More". */
 const PHONE_TABS = 4;
 
@@ -44,21 +54,21 @@ const PHONE_TABS = 4;
  */
 export function renderFrame(rail, path) {
   // A logged-in user is shown the areas until the role is known.
-  const isOperator = (cachedAccess() ?? (hasToken() ? "operator" : "nobody")) === "operator";
+  const isInside = ["operator", "staff"].includes(cachedAccess() ?? (hasToken() ? "operator" : "nobody"));
   const focusable = () => /** @type {HTMLElement[]} */ ([...rail.querySelectorAll("a, button")]);
   // Keeps the keyboard focus when the language changes.
   const focused = focusable().indexOf(/** @type {HTMLElement} */ (document.activeElement));
   rail.setAttribute("aria-label", t("管理台", "Console"));
-  document.body.classList.toggle("outside", !isOperator);
-  const currentArea = AREAS.find((area) => (path === "/" ? "/live" : path).startsWith(area.begins) || area.also?.includes(path));
+  document.body.classList.toggle("outside", !isInside);
+  const currentArea = AREAS.find((area) => (path === "/" ? AREAS[0].to : path).startsWith(area.begins) || area.also?.includes(path));
   fill(rail, skipLink(),
-    h("a", { class: "brand", href: "#/live", "aria-label": "mallbox" }, icon("shop"), h("span", null, "mallbox")),
-    isOperator && AREAS.map((area, index) => areaLink(area, area === currentArea, index)),
-    isOperator && moreButton(currentArea !== undefined && AREAS.indexOf(currentArea) >= PHONE_TABS),
+    h("a", { class: "brand", href: `#${AREAS[0].to}`, "aria-label": "mallbox" }, icon("shop"), h("span", null, "mallbox")),
+    isInside && AREAS.map((area, index) => areaLink(area, area === currentArea, index)),
+    isInside && moreButton(currentArea !== undefined && AREAS.indexOf(currentArea) >= PHONE_TABS),
     h("div", { class: "rail-foot" },
       h("p", { class: "pulse small", role: "status" }),
-      isOperator && userName(),
-      h("div", { class: "row wrap" }, isOperator && accountLink(), manualLink(), ladderLink(), languageSwitch(), isOperator && logOutButton())));
+      isInside && userName(),
+      h("div", { class: "row wrap" }, isInside && accountLink(), !isKiosk && [manualLink(), ladderLink()], languageSwitch(), isInside && logOutButton())));
   updateHealth(rail);
   updateBadges(rail);
   if (focused >= 0) focusable()[focused]?.focus();
@@ -129,18 +139,18 @@ function showMore() {
     const areas = h("ul", { class: "more-areas" }, AREAS.slice(PHONE_TABS).map((area) => h("li", null,
       h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), t(area.zh, area.en), area.waits && badge(area.waits)))));
     updateBadges(areas);
-    return [areas, h("div", { class: "row wrap apart" }, accountLink(close), manualLink(), ladderLink(), languageSwitch(close), logOutButton(close))];
+    return [areas, h("div", { class: "row wrap apart" }, accountLink(close), !isKiosk && [manualLink(), ladderLink()], languageSwitch(close), logOutButton(close))];
   });
 }
 
 function userName() {
-  const person = cachedMe();
-  return person && h("p", { class: "small quiet cut rail-me" }, person.nickName);
+  const name = onDuty()?.name ?? cachedMe()?.nickName;
+  return name && h("p", { class: "small quiet cut rail-me" }, name);
 }
 
 /** @param {() => void} [before] called before the screen opens */
 function accountLink(before) {
-  return h("a", { class: "link small", href: "#/account", onclick: before }, t("账号安全", "My account"));
+  return !isKiosk && h("a", { class: "link small", href: "#/account", onclick: before }, t("账号安全", "My account"));
 }
 
 function manualLink() {
@@ -158,7 +168,11 @@ function ladderLink() {
 function logOutButton(before) {
   return h("button", { class: "link small", type: "button", onclick: () => {
     before?.();
-    clearFormDrafts();
-    logOut();
+    if (isKiosk) {
+      leaveCounter();
+    } else {
+      clearFormDrafts();
+      logOut();
+    }
   } }, t("退出登录", "Log out"));
 }

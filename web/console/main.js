@@ -2,7 +2,9 @@
 
 import { onToken } from "../core/api.js";
 import { repeatWhileVisible, fill, h } from "../core/dom.js";
+import { takeKioskKey } from "../core/kiosk-key.js";
 import { onLanguageChange } from "../core/language.js";
+import { isKiosk } from "../core/local-storage.js";
 import { address, reopen, preload, start } from "../core/router.js";
 import "../core/color-scheme.js";
 import { connectionBar } from "../parts/connection-bar.js";
@@ -13,6 +15,7 @@ import { renderFrame, updateHealth, updateBadges } from "./frame.js";
 import * as live from "./screens/live.js";
 import { resetAccess, cachedAccess, readAccess } from "./access.js";
 import { clockBanner } from "./pieces/clock-banner.js";
+import { startCounter } from "./counter/session.js";
 import { refreshPendingCounts, onPendingCounts } from "./pending-counts.js";
 
 /** @typedef {import("../core/router.js").Screen} Screen */
@@ -20,8 +23,18 @@ import { refreshPendingCounts, onPendingCounts } from "./pending-counts.js";
 /** Refresh interval of the badges. */
 const REFRESH_COUNTS_MS = 30_000;
 
+/** @type {Record<string, () => Screen | Promise<Screen>>} the screens of staff, at a kiosk: `/console?kiosk` */
+const COUNTER_SCREENS = {
+  "/": () => import("./counter/sell.js"),
+  "/sell": () => import("./counter/sell.js"),
+  "/redeem": () => import("./screens/redeem.js"),
+  "/today": () => import("./counter/today.js"),
+  "/order/:id": () => import("./counter/order.js"),
+  "*": () => import("./screens/not-found.js"),
+};
+
 /** @type {Record<string, () => Screen | Promise<Screen>>} screens other than the first are loaded lazily */
-const SCREENS = {
+const OPERATOR_SCREENS = {
   "/": () => live,
   "/live": () => live,
   "/sales": () => import("./screens/sales.js"),
@@ -29,6 +42,7 @@ const SCREENS = {
   "/sale/:id": () => import("./screens/sale.js"),
   "/sale/:id/attempts": () => import("./screens/attempts.js"),
   "/kiosks": () => import("./screens/kiosks.js"),
+  "/staff": () => import("./screens/staff.js"),
   "/claim-gateways": () => import("./screens/claim-gateways.js"),
   "/judgement": () => import("./screens/judgement.js"),
   "/orders": () => import("./screens/orders.js"),
@@ -53,19 +67,21 @@ const SCREENS = {
   "*": () => import("./screens/not-found.js"),
 };
 
-const ROUTES = Object.entries(SCREENS).map(([path, load]) => ({ path, load: () => requireOperator(load) }));
+const SCREENS = isKiosk ? COUNTER_SCREENS : OPERATOR_SCREENS;
+const ROUTES = Object.entries(SCREENS).map(([path, load]) => ({ path, load: () => requireAccess(load) }));
 const [bar, screen, tabs] = ["bar", "screen", "tabs"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
 let currentPath = "/";
 
 /**
- * Returns the screen for operators, or a replacement for everybody else.
+ * Returns the screen for operators, or for staff at a kiosk; and a replacement for everybody else.
  * @param {() => Screen | Promise<Screen>} load
  */
-async function requireOperator(load) {
+async function requireAccess(load) {
   // Access and module are loaded in parallel.
   const [access, screenModule] = await Promise.all([readAccess(), load()]);
   switch (access) {
-    case "nobody": return import("./screens/login.js");
+    case "nobody": return isKiosk ? import("./counter/pin.js") : import("./screens/login.js");
+    case "staff": return screenModule;
     case "customer": return import("./screens/operators-only.js");
     case "code": return import("./screens/second-factor.js");
     case "enrol": return import("./screens/enrol.js");
@@ -76,6 +92,10 @@ async function requireOperator(load) {
 }
 
 bar.append(connectionBar(), clockBanner());
+if (isKiosk) {
+  takeKioskKey();
+  startCounter();
+}
 onLanguageChange(() => renderFrame(tabs, currentPath));
 onMetrics(() => updateHealth(tabs));
 onPendingCounts(() => updateBadges(tabs));

@@ -5,6 +5,7 @@ import { t } from "../core/language.js";
 /** Every kind, as named by the API. */
 export const SECURITY_EVENTS = /** @type {const} */ ([
   "login_code_succeeded", "login_code_failed", "login_password_succeeded", "login_password_failed", "operator_login",
+  "staff_login_succeeded", "staff_login_failed",
   "code_requested", "code_refused", "password_changed", "password_change_failed",
   "second_factor_succeeded", "second_factor_failed", "second_factor_enrolled", "second_factor_removed",
   "recovery_code_used", "recovery_codes_renewed",
@@ -24,6 +25,8 @@ export function securityEventText(event) {
     case "login_password_succeeded": return t("密码登录", "Log-in by password");
     case "login_password_failed": return t("密码登录失败", "Failed log-in by password");
     case "operator_login": return t("管理员登录", "Operator's log-in");
+    case "staff_login_succeeded": return t("店员凭PIN登录", "Staff log-in by PIN");
+    case "staff_login_failed": return t("店员PIN错误", "Failed staff log-in by PIN");
     case "code_requested": return t("发送验证码", "Login code sent");
     case "code_refused": return t("未发送验证码", "Login code refused");
     case "password_changed": return t("设置密码", "Password set");
@@ -58,7 +61,7 @@ export function securityEventText(event) {
 
 /** @type {ReadonlySet<EventName>} */
 const REFUSED = new Set(/** @type {EventName[]} */ ([
-  "login_code_failed", "login_password_failed", "code_refused", "password_change_failed", "second_factor_failed",
+  "login_code_failed", "login_password_failed", "staff_login_failed", "code_refused", "password_change_failed", "second_factor_failed",
   "unauthenticated", "forbidden",
   "rate_limited", "wrong_host", "cross_site", "malformed_request", "connection_refused", "connection_refused_in_total",
   "callback_forged", "callback_contradicted", "payment_reversed",

@@ -14,9 +14,10 @@ use crate::http::request::extract::{
     Query, Token,
 };
 use crate::http::request::gateway_token::FromGateway;
-use crate::http::request::guard_headers::{self, FromDevice, Shown};
+use crate::http::request::guard_headers::{self, FromDevice, KioskKey, Shown};
 use crate::http::request::if_none_match::IfNoneMatch;
 use crate::http::request::signed_body::SignedBody;
+use crate::http::request::staff_calls::{OnlyStaff, StaffOrOperator};
 use crate::http::response::error::ApiError;
 use crate::mall::base::request_signature::{SIGNATURE, TIMESTAMP};
 
@@ -111,6 +112,25 @@ impl Input for Shown {
         operation.takes("header", guard_headers::KIOSK, false, schema);
         describe_device(operation);
         describe_admission(operation);
+    }
+}
+
+impl Input for KioskKey {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        let schema = json!({ "type": "string", "description": "The key of a trusted kiosk." });
+        operation.takes("header", guard_headers::KIOSK, true, schema);
+    }
+}
+
+impl Input for OnlyStaff {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_staff();
+    }
+}
+
+impl Input for StaffOrOperator {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_staff();
     }
 }
 

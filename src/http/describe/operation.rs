@@ -123,6 +123,13 @@ impl Operation {
         self.refuses(StatusCode::FORBIDDEN);
     }
 
+    /// Restricts the call to staff and operators.
+    pub(super) fn wants_staff(&mut self) {
+        self.wants_token(true);
+        self.role = Some("staff");
+        self.refuses(StatusCode::FORBIDDEN);
+    }
+
     /// Restricts the call to claim gateways.
     pub(super) fn wants_gateway(&mut self) {
         self.wants_token(true);

@@ -19,6 +19,8 @@ pub(in crate::http) enum Act {
     LogInByCode,
     /// A log-in by a password.
     LogInByPassword,
+    /// A log-in of staff by a PIN.
+    LogInByPin,
     /// A password is set or changed.
     SetPassword,
     /// A second factor is put in force.

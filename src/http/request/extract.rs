@@ -20,7 +20,7 @@ use crate::mall::writing::Remover;
 /// Maximum bytes of a body, uploads excepted: no form of the API comes near.
 pub(in crate::http) const FORM_MAX_BYTES: usize = 1 << 20;
 
-/// The user of the request's valid token; 401 without a valid token.
+/// The user of the request's valid token; 401 without a valid token, 403 for staff, who have no account.
 #[derive(Clone, Copy, Debug)]
 pub struct Login(pub UserId);
 
@@ -83,7 +83,7 @@ pub(in crate::http) fn token(headers: &HeaderMap) -> Option<&str> {
     (!token.is_empty()).then_some(token)
 }
 
-async fn session(parts: &Parts, app: &App) -> Result<Option<CurrentSession>, ApiError> {
+pub(super) async fn session(parts: &Parts, app: &App) -> Result<Option<CurrentSession>, ApiError> {
     let session = match token(&parts.headers) {
         Some(token) => app.accounts.session(token, app.context.now()).await?,
         None => None,
@@ -108,7 +108,9 @@ impl FromRequestParts<App> for MaybeLogin {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        Ok(Self(session(parts, app).await?.map(|session| session.user())))
+        // Staff act for the mall, and never as a reader or buyer of their own.
+        let user = session(parts, app).await?.map(|session| session.user());
+        Ok(Self(user.filter(|user| user.is_account())))
     }
 }
 
@@ -124,7 +126,8 @@ impl FromRequestParts<App> for LoginSession {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        Ok(Self(session(parts, app).await?.ok_or(Refusal::NotLoggedIn)?))
+        let session = session(parts, app).await?.ok_or(Refusal::NotLoggedIn)?;
+        if session.user().is_account() { Ok(Self(session)) } else { Err(Refusal::Forbidden.into()) }
     }
 }
 

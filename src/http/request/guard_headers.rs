@@ -59,6 +59,9 @@ impl Shown {
     }
 }
 
+/// The kiosk's key of a request, if any.
+pub(in crate::http) struct KioskKey(pub(in crate::http) Option<String>);
+
 fn address(parts: &Parts) -> Option<IpAddr> {
     parts.extensions.get::<ClientAddress>().map(|client| client.0)
 }
@@ -75,6 +78,14 @@ impl<S: Send + Sync> FromRequestParts<S> for FromDevice {
         let headers = &parts.headers;
         let [ticket, admission, pass] = [DEVICE, ADMISSION, PASS].map(|name| text(headers, name));
         Ok(Self { ticket, admission, pass, address: address(parts) })
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for KioskKey {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(text(&parts.headers, KIOSK)))
     }
 }
 

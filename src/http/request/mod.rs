@@ -12,3 +12,4 @@ pub(in crate::http) mod if_none_match;
 pub(in crate::http) mod page_query;
 pub(in crate::http) mod query_text;
 pub mod signed_body;
+pub(in crate::http) mod staff_calls;

@@ -13,6 +13,7 @@ mod names;
 mod parts;
 mod printer;
 mod second_factor;
+mod staff;
 mod states;
 mod subscribers;
 mod waiting_list;
@@ -290,6 +291,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::ClaimGateway(refusal) => claim_gateways::of_refusal(*refusal, l),
         Refusal::WaitingList(refusal) => waiting_list::of_refusal(*refusal, l),
         Refusal::Subscriber(refusal) => subscribers::of_refusal(*refusal, l),
+        Refusal::Staff(refusal) => staff::of_refusal(*refusal, l),
         Refusal::Printer(refusal) => printer::of_refusal(*refusal, l),
         Refusal::Clock(refusal) => clock::of_refusal(*refusal, l),
         Refusal::Busy => {

@@ -145,6 +145,8 @@ pub enum Refusal {
     Printer(PrinterRefusal),
     /// The machine's clock is unsure, or its confirmation is refused.
     Clock(ClockRefusal),
+    /// Staff cannot log in, or a person or PIN cannot be entered.
+    Staff(StaffRefusal),
     /// The call cannot be served at present: load shedding, or an unreachable remote service.
     Busy,
 }
@@ -187,6 +189,25 @@ pub enum PrinterRefusal {
     CoverOpen,
     /// Another failure, which the log names.
     Failed,
+}
+
+/// A refusal about staff and their PINs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StaffRefusal {
+    /// The call comes from no trusted kiosk.
+    UnknownKiosk,
+    /// No person has the PIN.
+    WrongPin,
+    /// The text is no PIN.
+    PinForm,
+    /// The PIN is among the first that anybody tries.
+    PinGuessable,
+    /// Another person has the PIN.
+    PinTaken,
+    /// Another person has the name.
+    NameTaken,
+    /// The mall has this number of people, the maximum.
+    TooMany(usize),
 }
 
 /// A refusal about a second factor.
@@ -385,6 +406,12 @@ impl From<ClockRefusal> for Refusal {
 impl From<PrinterRefusal> for Refusal {
     fn from(refusal: PrinterRefusal) -> Self {
         Self::Printer(refusal)
+    }
+}
+
+impl From<StaffRefusal> for Failure {
+    fn from(refusal: StaffRefusal) -> Self {
+        Self::Refused(Refusal::Staff(refusal))
     }
 }
 

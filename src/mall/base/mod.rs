@@ -36,6 +36,7 @@ mod settings;
 mod shared_networks;
 pub(in crate::mall) mod single_flight;
 pub(in crate::mall) mod sparse_log;
+pub mod staff_list;
 #[cfg(feature = "https")]
 pub(crate) mod tls;
 pub mod wall_time;
@@ -51,7 +52,7 @@ pub use clock_gap::ClockGap;
 pub use context::Context;
 pub use failure::{
     CallbackError, ClaimGatewayRefusal, ClockRefusal, FactorRefusal, Failure, GuardRefusal, InputError,
-    PrinterRefusal, Refusal, SubscriberRefusal, WaitingRefusal,
+    PrinterRefusal, Refusal, StaffRefusal, SubscriberRefusal, WaitingRefusal,
 };
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};

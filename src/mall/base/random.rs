@@ -51,6 +51,12 @@ impl Random {
         format!("{:06}", self.source.lock().random_range(0..1_000_000_u32))
     }
 
+    /// Returns a PIN for a person of the staff: eight digits.
+    #[must_use]
+    pub fn pin(&self) -> String {
+        format!("{:08}", self.source.lock().random_range(0..100_000_000_u32))
+    }
+
     /// Returns a login code that no number of attempts finds in its lifetime: 16 digits.
     #[must_use]
     pub fn long_code(&self) -> String {

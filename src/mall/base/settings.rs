@@ -27,6 +27,9 @@ pub struct Settings {
     pub password_limit_of_phone: Option<Limit>,
     /// Idle lifetime of a session, counted from the last use.
     pub session_ttl: Duration,
+    /// Idle lifetime of a session of staff, counted from the last use. Up to a minute shorter, as use is
+    /// noted once a minute.
+    pub staff_session_ttl: Duration,
     /// Lifetime of a customer's session, counted from the log-in; `None` = no limit.
     pub session_max: Option<Duration>,
     /// Lifetime of an operator's session, counted from the log-in, and the age up to which a session may make
@@ -104,6 +107,7 @@ impl Default for Settings {
             password_limit_of_address: Some(Limit { count: 30, per: Duration::from_secs(600) }),
             password_limit_of_phone: Some(Limit { count: 50, per: Duration::from_secs(3_600) }),
             session_ttl: Duration::from_secs(30 * 60),
+            staff_session_ttl: Duration::from_secs(5 * 60),
             session_max: Some(Duration::from_secs(30 * 24 * 60 * 60)),
             // A working day.
             operator_session_max: Some(Duration::from_secs(12 * 60 * 60)),

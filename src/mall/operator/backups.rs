@@ -10,9 +10,9 @@ pub const INCARNATION: &str = "incarnation";
 /// Name of the setting with the time of the backup from which the mall was restored, RFC 3339 in UTC.
 pub const RESTORED_FROM: &str = "restored from";
 /// Beginnings of the names of settings with secrets that a restored mall makes anew: whoever had the backup
-/// could sign receipts and passes with them. The secrets behind order ids and second factors stay: without
-/// them ids could repeat, and nobody could log in with a second factor.
-pub const RENEWED_SECRETS: &[&str] = &["receipt secret", "guard key ", "login code key"];
+/// could sign receipts and passes with them, or try PINs. The secrets behind order ids and second factors
+/// stay: without them ids could repeat, and nobody could log in with a second factor.
+pub const RENEWED_SECRETS: &[&str] = &["receipt secret", "guard key ", "login code key", "staff pin secret"];
 
 /// What a backup begins with.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use mallbox_storage::{
-    Cents, Order, OrderFilter, OrderId, OrderStatus, Page, Phone, Storage, StoreError, UserId, VoucherId,
+    Cents, Order, OrderFilter, OrderId, OrderStatus, Page, Phone, Storage, StoreError, Timestamp, UserId,
+    VoucherId,
 };
 use serde_json::{Value, json};
 
 use crate::mall::base::audited_action::{AuditedAction, By, run_audited, validate_reason};
-use crate::mall::base::{AuditLog, Context, Failure, Refusal, clean_text};
+use crate::mall::base::{AuditLog, Context, Failure, Refusal, clean_text, wall_time};
 use crate::mall::selling::Orders;
 use crate::mall::selling::order_queries::OrderView;
 use crate::mall::selling::orders::CancelMode;
@@ -68,7 +69,7 @@ impl CounterMethod {
         }
     }
 
-    fn named(name: &str) -> Result<Self, Refusal> {
+    pub(super) fn named(name: &str) -> Result<Self, Refusal> {
         Self::ALL.into_iter().find(|method| method.name() == name).ok_or(Refusal::BadValue("method"))
     }
 }
@@ -133,6 +134,18 @@ impl OrderAdmin {
             }
         }
         Ok((found, total))
+    }
+
+    /// Returns a page of the orders of today, newest first, counted from 1. Pending claims are left out.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn of_today(&self, number: u32, now: Timestamp) -> Result<Vec<FoundOrder>, Failure> {
+        let page = Page::new(number, Self::PAGE);
+        let (mut orders, _) = self.context.storage.selling.orders.find(OrderFilter::default(), page).await?;
+        let day = |at| wall_time::date(at, &self.context.zone);
+        orders.retain(|order| day(order.created) == day(now));
+        self.with_phones(orders).await
     }
 
     /// Returns an order of any user.

@@ -40,6 +40,7 @@ pub use self::password_change::PASSWORD_AFTER_CODE;
 pub use self::profiles::{FullProfile, ProfileEdit};
 pub use self::second_factor::{Confirmed, Enrolment, FactorOverview, FactorProof, FactorState, Raised};
 pub use self::session_tokens::{CurrentSession, OwnSession};
+pub(in crate::mall::people) use self::session_tokens::{staff_session_key, staff_token};
 
 /// The credential of a login.
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! Users: accounts, login codes, passwords, follows, sign-ins, levels and visits.
+//! Users: accounts, login codes, passwords, staff, follows, sign-ins, levels and visits.
 
 pub mod accounts;
 pub mod follows;
@@ -7,6 +7,7 @@ mod passwords;
 mod salted_md5;
 pub mod sign_ins;
 pub mod sms;
+pub mod staff;
 pub mod visits;
 
 pub use accounts::Accounts;
@@ -14,4 +15,5 @@ pub use follows::Follows;
 pub use levels::Levels;
 pub use passwords::Passwords;
 pub use sign_ins::SignIns;
+pub use staff::Staff;
 pub use visits::Visits;

@@ -103,6 +103,23 @@ impl Passwords {
         hashed.await?.map_err(|error| Failure::Bug(format!("could not hash a password: {error}")))
     }
 
+    /// Derives a key from a secret text at the cost of [`hash`](Self::hash): equal texts have equal keys.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`] if no slot becomes free in time.
+    pub(in crate::mall::people) async fn stretched(
+        &self,
+        text: [u8; 32],
+        salt: [u8; 16],
+        priority: Priority,
+    ) -> Result<Vec<u8>, Failure> {
+        let argon = Arc::clone(&self.argon);
+        let work = move || argon.hash(&text, &salt).map(|hash| hash.hash.map(|key| key.as_ref().to_vec()));
+        let stretched = self.in_turn(priority, work).await?;
+        let key = stretched.map_err(|error| Failure::Bug(format!("could not stretch a text: {error}")))?;
+        key.ok_or_else(|| Failure::Bug("a hash has no output".to_owned()))
+    }
+
     /// Verifies a password against a stored hash. Without a stored hash, returns `false` after the same time.
     ///
     /// # Errors

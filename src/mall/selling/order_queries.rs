@@ -182,10 +182,10 @@ impl OrderQueries {
         let voucher = found.ok_or_else(|| {
             Failure::Bug(format!("claim {} is for the missing voucher {}", claim.order, claim.voucher))
         })?;
-        let payment = self.context.payment_mode().await?;
+        let payment = self.context.payment_mode().await?.of_buyer(claim.user);
         let order = new_order(claim.order, &voucher, claim.user, claim.at, (OrderStatus::Pending, payment));
         let deadline = match voucher.sale {
-            Some(sale) => payment.deadline(claim.at, sale.pay_within, sale.terms.end, claim.at),
+            Some(sale) => payment.deadline(claim.user, claim.at, sale.pay_within, sale.terms.end, claim.at),
             None => Some(claim.at + payment.time_to_pay(self.context.settings.pay_within)),
         };
         Ok(Order { deadline: deadline.unwrap_or(claim.at), ..order })

@@ -1,5 +1,7 @@
 //! The steps of an order's life cycle: purchase, payment, cancellation, refund and redemption.
 
+mod counter;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -106,10 +108,19 @@ impl Orders {
             deadline: now + payment.time_to_pay(self.context.settings.pay_within),
             ..new_order(id, &found, user, now, (payment.first_status(), payment))
         };
-        let context = self.context.clone();
+        self.insert(order, request, self.context.settings.unpaid_orders_max).await
+    }
+
+    /// Inserts an order of an ordinary voucher unless its request was made before, and sets its deadline.
+    /// Returns the order of the request.
+    async fn insert(
+        &self,
+        order: Order,
+        request: Option<String>,
+        max: Option<u32>,
+    ) -> Result<OrderId, Failure> {
+        let storage = self.context.storage.clone();
         detached(async move {
-            let Context { storage, settings, .. } = &context;
-            let max = settings.unpaid_orders_max;
             let bought = match storage.selling.orders.insert(&order, request.as_deref(), max).await? {
                 PurchaseOutcome::Bought(bought) => bought,
                 PurchaseOutcome::BuyerDeleted => return Err(Refusal::NotLoggedIn.into()),

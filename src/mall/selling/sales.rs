@@ -10,6 +10,7 @@ mod admitted;
 mod audience;
 mod claim_checks;
 mod claim_limits;
+mod counter;
 mod decide;
 mod guarded;
 mod judged;

@@ -1,7 +1,8 @@
 //! The authorisation matrix: every described call by every kind of caller, and the outcome of each.
 //!
 //! Callers, in the order of the columns: anonymous, with a forged token, another user, the owner, a blocked
-//! user, a former operator, an operator, an operator who has not given the second factor. Outcomes: `+`
+//! user, a former operator, an operator, an operator who has not given the second factor, a person of the
+//! staff. Outcomes: `+`
 //! success, `n` refused as not found, `-` refused by another rule, `1` 401, `3` 403, `f` 403 for lack of the
 //! second factor. The things in braces are made anew for each cell, by the owner or the operator.
 
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::super::operator::events::subscribe;
 use super::super::operator::live::Stream;
+use super::super::operator::staff;
 use super::super::people::second_factor::enrol;
 use super::super::selling::batch_claims::gateway;
 use super::super::world::{CUSTOMER, Response, World, sale, shop, voucher, world};
@@ -21,7 +23,7 @@ use super::{described, document};
 /// Call, path and query, body, outcomes. An empty path is the path of the call.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
-const CALLERS: [&str; 8] = [
+const CALLERS: [&str; 9] = [
     "anonymous",
     "forged",
     "another user",
@@ -30,13 +32,16 @@ const CALLERS: [&str; 8] = [
     "former operator",
     "operator",
     "operator without factor",
+    "staff",
 ];
 /// Everybody may.
-const PUBLIC: &str = "++++++++";
-/// A live session is needed, and concerns the caller only.
-const LOGGED_IN: &str = "11++1+++";
+const PUBLIC: &str = "+++++++++";
+/// A live session is needed, and concerns the caller only. Staff have no account.
+const LOGGED_IN: &str = "11++1+++3";
 /// The operator role is needed.
-const OPERATORS: &str = "113313+f";
+const OPERATORS: &str = "113313+f3";
+/// The operator role is needed, or a session of staff.
+const STAFF: &str = "113313+f+";
 
 /// `POST /user/login` and `POST /user/logout` are last, after the call that ends other sessions: both end the
 /// callers' sessions.
@@ -49,21 +54,21 @@ const ROWS: &[Row] = &[
     ("GET /user/{id}", "/user/2", "", PUBLIC),
     ("GET /user/info/{id}", "/user/info/2", "", PUBLIC),
     ("GET /user/export", "", "", LOGGED_IN),
-    ("DELETE /user/me", "", r#"{"password":"wrong horse"}"#, "11--1---"),
+    ("DELETE /user/me", "", r#"{"password":"wrong horse"}"#, "11--1---3"),
     ("PUT /user/info", "", r#"{"city":"杭州"}"#, LOGGED_IN),
     ("PUT /user/password", "", r#"{"password":"correct horse"}"#, LOGGED_IN),
-    ("PUT /user/phone", "", r#"{"phone":"{phone}","oldCode":"000000","code":"000000"}"#, "11--1---"),
+    ("PUT /user/phone", "", r#"{"phone":"{phone}","oldCode":"000000","code":"000000"}"#, "11--1---3"),
     ("GET /user/sessions", "", "", LOGGED_IN),
-    ("DELETE /user/sessions/{id}", "/user/sessions/{session}", "", "11n+1nnn"),
+    ("DELETE /user/sessions/{id}", "/user/sessions/{session}", "", "11n+1nnn3"),
     ("GET /user/second-factor", "", "", LOGGED_IN),
     // The factor in force asks for a code.
-    ("POST /user/second-factor/enrolment", "", "", "113313+-"),
-    ("PUT /user/second-factor", "", r#"{"code":"000000"}"#, "11nn1n-n"),
-    ("POST /user/second-factor", "", r#"{"code":"000000"}"#, "11nn1nn-"),
-    ("POST /user/second-factor/recovery-codes", "", r#"{"code":"000000"}"#, "11nn1nn-"),
-    ("DELETE /user/second-factor", "", r#"{"code":"000000"}"#, "11nn1nn-"),
+    ("POST /user/second-factor/enrolment", "", "", "113313+-3"),
+    ("PUT /user/second-factor", "", r#"{"code":"000000"}"#, "11nn1n-n3"),
+    ("POST /user/second-factor", "", r#"{"code":"000000"}"#, "11nn1nn-3"),
+    ("POST /user/second-factor/recovery-codes", "", r#"{"code":"000000"}"#, "11nn1nn-3"),
+    ("DELETE /user/second-factor", "", r#"{"code":"000000"}"#, "11nn1nn-3"),
     ("POST /user/sign", "", "", LOGGED_IN),
-    ("POST /user/sign/make-up", "/user/sign/make-up?date=2026-11-20", "", "11--1---"),
+    ("POST /user/sign/make-up", "/user/sign/make-up?date=2026-11-20", "", "11--1---3"),
     ("GET /user/sign/count", "", "", LOGGED_IN),
     ("GET /user/signCount", "", "", LOGGED_IN),
     ("GET /user/sign/month", "", "", LOGGED_IN),
@@ -83,24 +88,24 @@ const ROWS: &[Row] = &[
     ("GET /blog/of/follow", "/blog/of/follow?lastId=9999999999999&offset=0", "", LOGGED_IN),
     ("GET /blog/likes/{id}", "/blog/likes/{note}", "", PUBLIC),
     ("PUT /blog/like/{id}", "/blog/like/{note}", "", LOGGED_IN),
-    ("DELETE /blog/{id}", "/blog/{note}", "", "113+13+f"),
+    ("DELETE /blog/{id}", "/blog/{note}", "", "113+13+f3"),
     ("POST /blog-comments", "", r#"{"blogId":{note},"content":"同感"}"#, LOGGED_IN),
     ("GET /blog-comments/of/blog/{id}", "/blog-comments/of/blog/{note}", "", PUBLIC),
     ("GET /blog-comments/answers/{id}", "/blog-comments/answers/{comment}", "", PUBLIC),
     ("PUT /blog-comments/like/{id}", "/blog-comments/like/{comment}", "", LOGGED_IN),
-    ("DELETE /blog-comments/{id}", "/blog-comments/{comment}", "", "113+13+f"),
+    ("DELETE /blog-comments/{id}", "/blog-comments/{comment}", "", "113+13+f3"),
     ("GET /remark", "/remark?itemId=1", "", PUBLIC),
     ("GET /remark/summary", "/remark/summary?itemId=1", "", PUBLIC),
     ("GET /remark/recommended", "/remark/recommended?itemId=1", "", PUBLIC),
     ("GET /remark/of/me", "", "", LOGGED_IN),
     ("GET /remark/of/orders", "/remark/of/orders?ids={order}", "", LOGGED_IN),
     ("GET /remark/{id}", "/remark/{review}", "", PUBLIC),
-    ("POST /remark", "", r#"{"orderId":"{used}","score":50}"#, "11n+1nnn"),
-    ("PUT /remark/{id}", "/remark/{review}", r#"{"score":40}"#, "11n+1nnn"),
-    ("DELETE /remark/{id}", "/remark/{review}", "", "113+13+f"),
+    ("POST /remark", "", r#"{"orderId":"{used}","score":50}"#, "11n+1nnn3"),
+    ("PUT /remark/{id}", "/remark/{review}", r#"{"score":40}"#, "11n+1nnn3"),
+    ("DELETE /remark/{id}", "/remark/{review}", "", "113+13+f3"),
     // Nobody votes for the own review.
-    ("PUT /remark/{id}/vote/{up}", "/remark/{review}/vote/true", "", "11+-1+++"),
-    ("DELETE /remark/{id}/vote", "/remark/{review}/vote", "", "11+-1+++"),
+    ("PUT /remark/{id}/vote/{up}", "/remark/{review}/vote/true", "", "11+-1+++3"),
+    ("DELETE /remark/{id}/vote", "/remark/{review}/vote", "", "11+-1+++3"),
     ("GET /ops/remarks", "", "", OPERATORS),
     (
         "PUT /ops/remarks/{id}/visibility",
@@ -115,10 +120,10 @@ const ROWS: &[Row] = &[
     ("GET /ops/archive/votes", "", "", OPERATORS),
     ("GET /ops/accounts/{day}/{file}", "/ops/accounts/2026-11-20/payments", "", OPERATORS),
     // Nothing is archived.
-    ("GET /ops/archive/votes/{day}", "/ops/archive/votes/2026-11-20", "", "113313nf"),
+    ("GET /ops/archive/votes/{day}", "/ops/archive/votes/2026-11-20", "", "113313nf3"),
     ("POST /report", "", r#"{"kind":"note","id":{note},"reason":"广告"}"#, LOGGED_IN),
     ("POST /upload/blog", "", "", LOGGED_IN),
-    ("GET /upload/blog/delete", "/upload/blog/delete?name={upload}", "", "11n+1nnn"),
+    ("GET /upload/blog/delete", "/upload/blog/delete?name={upload}", "", "11n+1nnn3"),
     ("GET /shop/{id}", "/shop/1", "", PUBLIC),
     ("GET /shop/areas", "", "", PUBLIC),
     ("GET /shop/of/type", "/shop/of/type?typeId=2", "", PUBLIC),
@@ -137,35 +142,35 @@ const ROWS: &[Row] = &[
     ("GET /sale/{voucherId}", "/sale/2", "", PUBLIC),
     ("GET /sale/{voucherId}/page", "/sale/2/page", "", PUBLIC),
     // The sale has no guard.
-    ("POST /sale/{voucherId}/challenge", "/sale/{sale}/challenge", "", "11--1---"),
+    ("POST /sale/{voucherId}/challenge", "/sale/{sale}/challenge", "", "11--1---3"),
     (
         "POST /sale/{voucherId}/pass",
         "/sale/{sale}/pass",
         r#"{"challenge":"","answer":{"work":"0"}}"#,
-        "11--1---",
+        "11--1---3",
     ),
     ("GET /sale/{voucherId}/waiting-list", "/sale/{sale}/waiting-list", "", LOGGED_IN),
     // The sale has no waiting list.
-    ("POST /sale/{voucherId}/waiting-list", "/sale/{sale}/waiting-list", "", "11--1---"),
+    ("POST /sale/{voucherId}/waiting-list", "/sale/{sale}/waiting-list", "", "11--1---3"),
     ("DELETE /sale/{voucherId}/waiting-list", "/sale/{sale}/waiting-list", "", LOGGED_IN),
     // The sale has no waiting room.
-    ("GET /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---"),
-    ("POST /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---"),
-    ("DELETE /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---"),
+    ("GET /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---3"),
+    ("POST /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---3"),
+    ("DELETE /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---3"),
     ("POST /voucher-order/seckill/{voucherId}", "/voucher-order/seckill/{sale}", "", LOGGED_IN),
     // For the token of a gateway, which is no session.
-    ("POST /voucher-order/seckill/batch", "", r#"{"requestId":"one","claims":[]}"#, "11111111"),
+    ("POST /voucher-order/seckill/batch", "", r#"{"requestId":"one","claims":[]}"#, "111111111"),
     ("POST /voucher-order/{id}", "/voucher-order/1", "", LOGGED_IN),
     ("GET /voucher-order/of/me", "", "", LOGGED_IN),
-    ("GET /voucher-order/{id}", "/voucher-order/{order}", "", "11n+1nnn"),
-    ("POST /voucher-order/{id}/pay", "/voucher-order/{order}/pay", "", "11n+1nnn"),
-    ("POST /voucher-order/{id}/cancel", "/voucher-order/{order}/cancel", "", "11n+1nnn"),
-    ("POST /voucher-order/{id}/refund", "/voucher-order/{paid}/refund", "", "11n+1nnn"),
-    ("POST /voucher-order/{id}/use", "/voucher-order/{paid}/use", "", "113313+f"),
-    ("GET /voucher-order/{id}/receipt", "/voucher-order/{paid}/receipt", "", "11n+1nnn"),
-    ("GET /voucher-order/{id}/receipt/text", "/voucher-order/{paid}/receipt/text", "", "11n+1nnn"),
+    ("GET /voucher-order/{id}", "/voucher-order/{order}", "", "11n+1nnn3"),
+    ("POST /voucher-order/{id}/pay", "/voucher-order/{order}/pay", "", "11n+1nnn3"),
+    ("POST /voucher-order/{id}/cancel", "/voucher-order/{order}/cancel", "", "11n+1nnn3"),
+    ("POST /voucher-order/{id}/refund", "/voucher-order/{paid}/refund", "", "11n+1nnn3"),
+    ("POST /voucher-order/{id}/use", "/voucher-order/{paid}/use", "", STAFF),
+    ("GET /voucher-order/{id}/receipt", "/voucher-order/{paid}/receipt", "", "11n+1nnn3"),
+    ("GET /voucher-order/{id}/receipt/text", "/voucher-order/{paid}/receipt/text", "", "11n+1nnn3"),
     // This mall has no gateway; with one, the signature decides, and no token.
-    ("POST /payment/callback", "", "{}", "11111111"),
+    ("POST /payment/callback", "", "{}", "111111111"),
     ("GET /stats/signs", "", "", OPERATORS),
     ("GET /stats/visits", "", "", OPERATORS),
     ("GET /ops/overview", "", "", OPERATORS),
@@ -186,7 +191,7 @@ const ROWS: &[Row] = &[
     ("GET /ops/security", "", "", OPERATORS),
     ("GET /ops/audit/verify", "", "", OPERATORS),
     ("GET /ops/sales", "", "", OPERATORS),
-    ("GET /ops/vouchers", "", "", OPERATORS),
+    ("GET /ops/vouchers", "", "", STAFF),
     ("GET /ops/orders", "", "", OPERATORS),
     ("GET /ops/reports", "", "", OPERATORS),
     ("GET /ops/users", "", "", OPERATORS),
@@ -201,6 +206,16 @@ const ROWS: &[Row] = &[
     ("GET /ops/kiosks", "", "", OPERATORS),
     ("POST /ops/kiosks", "", r#"{"name":"one"}"#, OPERATORS),
     ("DELETE /ops/kiosks/{id}", "/ops/kiosks/1", "", OPERATORS),
+    ("GET /ops/staff", "", "", OPERATORS),
+    ("POST /ops/staff", "", r#"{"name":"p{phone}"}"#, OPERATORS),
+    ("PUT /ops/staff/{id}/pin", "/ops/staff/{staff}/pin", "", OPERATORS),
+    ("DELETE /ops/staff/{id}", "/ops/staff/{staff}", "", OPERATORS),
+    // For the key of a kiosk, which is no session.
+    ("POST /staff/login", "", r#"{"pin":"482913"}"#, "---------"),
+    ("GET /staff/me", "", "", "11331333+"),
+    ("POST /staff/sales", "", "{counter-sale}", STAFF),
+    ("GET /staff/orders", "", "", STAFF),
+    ("GET /staff/orders/{id}", "/staff/orders/{order}", "", STAFF),
     ("GET /ops/claim-gateways", "", "", OPERATORS),
     ("POST /ops/claim-gateways", "", r#"{"name":"g{phone}","vouchers":[2],"validHours":1}"#, OPERATORS),
     ("DELETE /ops/claim-gateways/{id}", "/ops/claim-gateways/{gateway}", "", OPERATORS),
@@ -247,32 +262,32 @@ const ROWS: &[Row] = &[
         "POST /ops/orders/{id}/pay",
         "/ops/orders/{order}/pay",
         r#"{"amount":4750,"method":"cash"}"#,
-        "113313-f",
+        "113313-f-",
     ),
     (
         "POST /ops/orders/{id}/refund",
         "/ops/orders/{paid}/refund",
         r#"{"amount":4750,"method":"cash","reason":"买错了"}"#,
-        "113313-f",
+        "113313-f3",
     ),
     ("GET /ops/clock", "", "", OPERATORS),
     // The clock is sure, so nothing has to be confirmed.
     ("POST /ops/clock/confirm", "", r#"{"timeMs":0}"#, OPERATORS),
     // The mall has no printer, so an operator is refused by that rule.
-    ("GET /ops/printer", "", "", OPERATORS),
-    ("POST /ops/printer/test", "", "", "113313-f"),
-    ("POST /ops/orders/{id}/print", "/ops/orders/{paid}/print", "", "113313-f"),
-    ("GET /ops/receipts/{code}", "/ops/receipts/{receipt}", "", OPERATORS),
-    ("POST /ops/receipts/{code}/use", "/ops/receipts/{receipt}/use", "", OPERATORS),
+    ("GET /ops/printer", "", "", STAFF),
+    ("POST /ops/printer/test", "", "", "113313-f3"),
+    ("POST /ops/orders/{id}/print", "/ops/orders/{paid}/print", "", "113313-f-"),
+    ("GET /ops/receipts/{code}", "/ops/receipts/{receipt}", "", STAFF),
+    ("POST /ops/receipts/{code}/use", "/ops/receipts/{receipt}/use", "", STAFF),
     ("POST /ops/reports/note/{id}/hide", "/ops/reports/note/{note}/hide", "", OPERATORS),
     ("POST /ops/reports/note/{id}/show", "/ops/reports/note/{note}/show", "", OPERATORS),
     ("POST /ops/reports/comment/{id}/hide", "/ops/reports/comment/{comment}/hide", "", OPERATORS),
     ("POST /ops/reports/comment/{id}/show", "/ops/reports/comment/{comment}/show", "", OPERATORS),
     ("DELETE /ops/pictures/{name}", "/ops/pictures/{file}", "", OPERATORS),
-    ("POST /ops/dead-letters/{order}/replay", "/ops/dead-letters/1/replay", "", "113313nf"),
-    ("POST /ops/dead-letters/{order}/void", "/ops/dead-letters/1/void", "", "113313nf"),
-    ("POST /ops/retries/{id}/replay", "/ops/retries/1/replay", "", "113313nf"),
-    ("POST /ops/retries/{id}/discard", "/ops/retries/1/discard", "", "113313nf"),
+    ("POST /ops/dead-letters/{order}/replay", "/ops/dead-letters/1/replay", "", "113313nf3"),
+    ("POST /ops/dead-letters/{order}/void", "/ops/dead-letters/1/void", "", "113313nf3"),
+    ("POST /ops/retries/{id}/replay", "/ops/retries/1/replay", "", "113313nf3"),
+    ("POST /ops/retries/{id}/discard", "/ops/retries/1/discard", "", "113313nf3"),
     ("GET /ops/users/{id}", "/ops/users/{person}", "", OPERATORS),
     ("POST /ops/users/{id}/block", "/ops/users/{person}/block", r#"{"reason":"buys for resale"}"#, OPERATORS),
     ("POST /ops/users/{id}/unblock", "/ops/users/{person}/unblock", "", OPERATORS),
@@ -293,7 +308,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// The callers' tokens, in the order of the columns.
-fn tokens(w: &World) -> [String; 8] {
+fn tokens(w: &World) -> [String; 9] {
     let (blocked, former) = (w.log_in("13900000004"), w.log_in("13900000005"));
     let id = |token: &str| w.ok("GET", "/user/me", token)["data"]["id"].as_u64().unwrap();
     let operate = |method: &str, path: String, body: Value| {
@@ -309,8 +324,11 @@ fn tokens(w: &World) -> [String; 8] {
     operate("PUT", format!("/ops/users/{}/role", id(&cautious)), json!({ "role": "operator" }));
     enrol(w, &cautious, &json!({}));
     let cautious = w.log_in("13900000006");
+    let key = staff::kiosk(w, "matrix");
+    staff::add(w, "matrix", "482913");
+    let staff = staff::log_in(w, &key, "482913");
     let [other, owner, operator] = [&w.other, &w.customer, &w.operator].map(Clone::clone);
-    [String::new(), "0123456789abcdef".repeat(3), other, owner, blocked, former, operator, cautious]
+    [String::new(), "0123456789abcdef".repeat(3), other, owner, blocked, former, operator, cautious, staff]
 }
 
 /// Makes what rows name in braces. Phone numbers are consecutive.
@@ -344,6 +362,8 @@ impl Maker<'_> {
             "shop",
             "subscriber",
             "gateway",
+            "staff",
+            "counter-sale",
             "voucher",
         ] {
             let name_in_braces = format!("{{{name}}}");
@@ -421,6 +441,8 @@ impl Maker<'_> {
                 }
             }
             "gateway" => gateway(w, &format!("of {phone}"), &[2], 1).0.to_string(),
+            "staff" => staff::add_with_pin_of_the_mall(w, &phone).to_string(),
+            "counter-sale" => staff::sale(1, 4_750, &phone).to_string(),
             "voucher" => voucher().to_string(),
             _ => unreachable!("{name} is not among the things of rows"),
         }

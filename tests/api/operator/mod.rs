@@ -10,6 +10,7 @@ mod paper;
 mod printing;
 pub mod retries;
 mod security_events;
+pub mod staff;
 mod users;
 #[path = "../../common/webhook_receiver.rs"]
 mod webhook_receiver;

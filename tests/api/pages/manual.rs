@@ -25,6 +25,7 @@ struct Edition {
     stop: &'static str,
     operator: &'static str,
     gateway: &'static str,
+    staff: &'static str,
     user: &'static str,
     nobody: &'static str,
 }
@@ -39,6 +40,7 @@ const EDITIONS: [Edition; 2] = [
         stop: ". ",
         operator: "operators",
         gateway: "claim gateways",
+        staff: "staff, operators",
         user: "users",
         nobody: "everybody",
     },
@@ -51,6 +53,7 @@ const EDITIONS: [Edition; 2] = [
         stop: "。",
         operator: "管理员",
         gateway: "抢购网关",
+        staff: "店员、管理员",
         user: "登录用户",
         nobody: "任何人",
     },
@@ -104,6 +107,7 @@ fn row(document: &Value, (method, path): (&str, &str), operation: &Value, editio
     let ways = operation["security"].as_array().unwrap();
     let access = match (&operation["x-role"], ways.first()) {
         (Value::String(role), _) if role == "gateway" => edition.gateway,
+        (Value::String(role), _) if role == "staff" => edition.staff,
         (Value::String(_), _) => edition.operator,
         // An empty security requirement comes first: the token is optional.
         (_, Some(way)) if way["token"].is_array() => edition.user,

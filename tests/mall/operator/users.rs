@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use mallbox::mall::base::By;
 use mallbox::mall::people::accounts::{Client, CodeKey, Credential, SentCode};
 use mallbox::mall::people::sms::Inbox;
+use mallbox::mall::people::staff::StaffKey;
 use mallbox::mall::selling::payments::Sandbox;
 use mallbox::mall::{Accounts, Context, Dependencies, Failure, Mall, Random, Refusal, Settings, UserAdmin};
 use mallbox_storage::{
@@ -274,6 +275,7 @@ fn means(w: &World) -> Dependencies {
         printer: None,
         random: Arc::new(Random::seeded(8)),
         code_key: CodeKey::Database,
+        staff_key: StaffKey::default(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { formatYuan } from "../../parts/price.js";
 import { orderStatusChip, paymentStateText, paymentText } from "../labels.js";
 import { timestamp } from "./timestamp.js";
@@ -23,7 +24,8 @@ import { timestamp } from "./timestamp.js";
  * @property {string} [deadline]
  * @property {number} [shopId]
  * @property {number} userId
- * @property {string} [phone]
+ * @property {string} [phone] staff see a part
+ * @property {boolean} [walkIn] bought at the counter, without an account
  */
 
 /** @returns {import("./table.js").Column<Order>[]} */
@@ -40,8 +42,11 @@ export function orderColumns() {
   ];
 }
 
-/** @param {{userId: number, phone?: string}} order */
-export function buyer({ userId, phone }) {
+/** @param {{userId: number, phone?: string, walkIn?: boolean}} order */
+export function buyer({ userId, phone, walkIn }) {
+  if (walkIn) return t("散客", "walk-in customer");
+  // Staff have no list of a user's orders.
+  if (isKiosk) return phone ?? t(`用户 ${userId}`, `user ${userId}`);
   return h("a", { href: `#/orders?user=${userId}` }, phone ?? t(`用户 ${userId}`, `user ${userId}`));
 }
 

@@ -2,6 +2,7 @@
 
 import { Refusal, Unreachable, call, read } from "../../core/api.js";
 import { t } from "../../core/language.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { orderStatusText } from "../labels.js";
 
 /** @typedef {import("./order-columns.js").Order} Order */
@@ -19,6 +20,7 @@ const ORDER_ID = /^\d{15,19}$/;
  */
 export async function findReceipt(code, signal) {
   if (!ORDER_ID.test(code)) return toReceipt((await read(`/ops/receipts/${encodeURIComponent(code)}`, { signal })).data);
+  if (isKiosk) return toReceipt((await read(`/staff/orders/${code}`, { signal })).data);
   const [order] = (await read("/ops/orders", { query: { id: code }, signal })).data;
   return order ? toReceipt(order) : null;
 }

@@ -57,7 +57,8 @@ export function askRefund(order, onRefunded) {
   });
 }
 
-function methodField() {
+/** Returns the field with the ways of paying. */
+export function methodField() {
   const options = [h("option", { value: "cash" }, t("现金", "Cash")), h("option", { value: "terminal" }, t("自有收款终端", "Own terminal"))];
   return { field: field(t("收款方式", "By"), "select", {}, ...options), names: ["收款方式", "method"] };
 }

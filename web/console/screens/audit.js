@@ -11,8 +11,8 @@ import { timestamp } from "../pieces/timestamp.js";
 import { heading } from "../pieces/heading.js";
 
 /**
- * @typedef {{number: number, time: string, userId?: number, action: string, subject: string, detail: unknown,
- * hash: string}} Entry `userId` is missing for actions from the command line
+ * @typedef {{number: number, time: string, userId?: number, staffName?: string, action: string, subject: string,
+ * detail: unknown, hash: string}} Entry `userId` is missing for actions from the command line
  */
 
 const PAGE_SIZE = 50;
@@ -47,16 +47,17 @@ export function open({ root, signal, title }) {
 }
 
 /** @param {Entry} entry */
-function entryItem({ number, time, userId, action, subject, detail, hash }) {
+function entryItem({ number, time, userId, staffName, action, subject, detail, hash }) {
+  const user = userId === undefined ? t("命令行", "command line") : t(`用户 ${userId}`, `user ${userId}`);
   const details = detail === null ? "" : JSON.stringify(detail);
   return h("details", { class: "entry" },
     h("summary", null,
       h("span", { class: "quiet number" }, number), timestamp(time),
       h("span", { class: "mono entry-action" }, action), h("span", null, subject),
-      h("span", { class: "quiet" }, userId === undefined ? t("命令行", "command line") : t(`用户 ${userId}`, `user ${userId}`)),
+      h("span", { class: "quiet" }, staffName === undefined ? user : t(`店员 ${staffName}`, `staff ${staffName}`)),
       h("span", { class: "mono quiet cut entry-detail" }, details)),
     h("dl", { class: "stack tight" },
       details && [h("dt", { class: "small quiet" }, t("详情", "Detail")), h("dd", null, h("pre", { class: "command" }, JSON.stringify(detail, null, 2)))],
       h("dt", { class: "small quiet" }, t("指纹", "Hash")), h("dd", { class: "mono hash" }, hash),
-      userId !== undefined && h("dd", null, h("a", { class: "link", href: `#/users?id=${userId}` }, t("是谁", "View user")))));
+      userId !== undefined && staffName === undefined && h("dd", null, h("a", { class: "link", href: `#/users?id=${userId}` }, t("是谁", "View user")))));
 }

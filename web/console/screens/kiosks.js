@@ -73,6 +73,8 @@ function showLink(key) {
     h("p", null, t("在终端的浏览器里打开一次这个链接，之后照常使用。链接只显示这一次，等同于钥匙，请勿转发。",
       "Open this link once in the kiosk's browser, and use the kiosk as before. It is a key, and shown only now: do not pass it on.")),
     h("p", { class: "mono hash" }, `${location.origin}/?kiosk#kiosk-key=${key}`),
+    h("p", null, t("如果店员也在这台设备上凭PIN售券、核销，再打开一次柜台的链接：", "If staff sell and redeem at this device by PIN, open the link of the counter as well:")),
+    h("p", { class: "mono hash" }, `${location.origin}${location.pathname}?kiosk#kiosk-key=${key}`),
     button(t("已打开", "Opened"), close, { look: ["main"] }))]);
 }
 

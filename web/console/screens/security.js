@@ -47,6 +47,7 @@ export function open(context) {
   root.append(
     heading(t("安全", "Security"), h("div", { class: "row wrap" }, linkButton(t("风控规则", "Judgement rules"), "#/judgement", { icon: "gear" }),
       linkButton(t("自助终端", "Kiosks"), "#/kiosks", { icon: "shop" }),
+      linkButton(t("店员", "Staff"), "#/staff", { icon: "people" }),
       linkButton(t("抢购网关", "Claim gateways"), "#/claim-gateways", { icon: "lock" }))), since,
     h("div", { class: "tiles security-tiles" }, tiles.map((tile) => tile.root)),
     filters(params, [

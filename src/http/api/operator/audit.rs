@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{Actor, AuditCheck, AuditEntry, hex};
+use mallbox_storage::{Actor, AuditCheck, AuditEntry, UserId, hex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,12 +14,17 @@ use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::messages;
 use crate::http::server::call_limits::VERIFY_AUDIT_LOG;
 use crate::language::{Language, both};
+use crate::mall::base::staff_list::StaffList;
 use crate::mall::base::wall_time;
 
 /// Returns the routes of the audit log.
 pub fn routes() -> Calls {
     Calls::of(both("审计日志", "Audit log"))
-        .get("/ops/audit", list, both("管理员的操作记录，新的在前", "Actions of operators, newest first"))
+        .get(
+            "/ops/audit",
+            list,
+            both("管理员和店员的操作记录，新的在前", "Actions of operators and staff, newest first"),
+        )
         .get(VERIFY_AUDIT_LOG, verify, both("核对日志是否完整", "Whether the log is complete and unchanged"))
 }
 
@@ -34,9 +39,13 @@ pub(crate) struct EntryAnswer {
     number: u64,
     #[schemars(example = &"2026-11-21T10:09:17")]
     time: String,
-    /// The operator's id; absent for the command line.
+    /// The id of the operator, or of a person of the staff; absent for the command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<u64>,
+    /// The person's name, for an action of staff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"小安")]
+    staff_name: Option<String>,
     #[schemars(example = &"user.block")]
     action: String,
     /// The object of the action.
@@ -49,14 +58,23 @@ pub(crate) struct EntryAnswer {
 }
 
 impl EntryAnswer {
-    fn new(entry: AuditEntry, zone: &TimeZone) -> Self {
+    fn new(entry: AuditEntry, zone: &TimeZone, staff: &StaffList) -> Self {
         let AuditEntry { number, at, actor, action, subject, detail, hash } = entry;
-        let user_id = match actor {
-            Actor::User(user) => Some(user.get()),
+        let user = match actor {
+            Actor::User(user) => Some(user),
             Actor::CommandLine => None,
         };
         let detail = serde_json::from_str(&detail).unwrap_or(Value::String(detail));
-        Self { number, time: wall_time::text(at, zone), user_id, action, subject, detail, hash: hex(&hash) }
+        Self {
+            number,
+            time: wall_time::text(at, zone),
+            user_id: user.map(UserId::get),
+            staff_name: user.and_then(|user| staff.name(user)).map(str::to_owned),
+            action,
+            subject,
+            detail,
+            hash: hex(&hash),
+        }
     }
 }
 
@@ -107,8 +125,9 @@ impl Which {
     /// Returns the selected entries, newest first.
     pub(crate) async fn page(self, app: &App) -> Reply<Vec<EntryAnswer>> {
         let entries = app.audit.page(self.before, self.max.unwrap_or(PAGE)).await?;
-        let zone = &app.context.zone;
-        let entries: Vec<_> = entries.into_iter().map(|entry| EntryAnswer::new(entry, zone)).collect();
+        let (zone, staff) = (&app.context.zone, app.context.staff().await?);
+        let entries: Vec<_> =
+            entries.into_iter().map(|entry| EntryAnswer::new(entry, zone, &staff)).collect();
         Ok(Answer::ok(entries))
     }
 }

@@ -1,4 +1,5 @@
-//! The operator's side of the mall: `/ops/…`. Every call requires the operator role.
+//! The operator's side of the mall: `/ops/…`, and the counter: `/staff/…`. Every call requires the operator
+//! role, or is one of the calls of staff.
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ pub mod audit;
 mod claim_gateways;
 mod claim_limits;
 mod clock;
+mod counter;
 mod dead_letters;
 mod event_subscribers;
 pub(in crate::http) mod events;
@@ -30,6 +32,7 @@ mod reviews;
 mod sales;
 mod security;
 mod server_sent;
+mod staff;
 mod thresholds;
 mod units_per_user;
 pub mod users;
@@ -57,6 +60,8 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(receipts::routes())
+        .merge(staff::routes())
+        .merge(counter::routes())
         .merge(printer::routes())
         .merge(clock::routes())
         .merge(accounts::routes())

@@ -10,6 +10,7 @@ use crate::http::App;
 use crate::http::api::selling::orders::OrderAnswer;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{Json, Now, Operator, Path, Query};
+use crate::http::request::staff_calls::StaffOrOperator;
 use crate::http::response::envelope::{Answer, Paged, Reply};
 use crate::language::both;
 use crate::mall::base::By;
@@ -51,15 +52,32 @@ pub(super) struct FoundAnswer {
     #[serde(flatten)]
     order: OrderAnswer,
     user_id: u64,
+    /// The buyer's phone number. Staff see a part.
     #[serde(skip_serializing_if = "Option::is_none")]
     phone: Option<String>,
+    /// Whether the buyer is a walk-in customer of the counter, without an account; absent otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
+    walk_in: bool,
 }
 
 impl FoundAnswer {
     pub(super) fn new(found: FoundOrder, now: Timestamp, zone: &TimeZone) -> Self {
-        let user_id = found.view.order.user.get();
+        let user = found.view.order.user;
         let phone = found.phone.map(|phone| phone.as_str().to_owned());
-        Self { order: OrderAnswer::new(found.view, now, zone), user_id, phone }
+        let order = OrderAnswer::new(found.view, now, zone);
+        Self { order, user_id: user.get(), phone, walk_in: user.is_walk_in() }
+    }
+
+    /// Hides the middle of the phone number from staff.
+    pub(super) fn seen_by(mut self, caller: StaffOrOperator) -> Self {
+        if caller.is_staff() {
+            self.phone = self.phone.map(|phone| match (phone.get(..3), phone.get(7..)) {
+                (Some(first), Some(last)) => format!("{first}****{last}"),
+                _ => String::new(),
+            });
+        }
+        self
     }
 }
 
@@ -158,14 +176,15 @@ struct RecordedAnswer {
 
 async fn pay(
     State(app): State<App>,
-    Operator(user): Operator,
+    caller: StaffOrOperator,
     Now(now): Now,
     Path(order): Path<u64>,
     Json(body): Json<PayBody>,
 ) -> Reply<RecordedAnswer> {
     let money = CounterMoney { amount: Cents::new(body.amount), method: body.method };
-    let by = By::operator(user, now);
-    recorded(&app, app.order_admin.pay_at_counter(by, OrderId::new(order), &money).await?, now)
+    let by = By::operator(caller.0, now);
+    let paid = app.order_admin.pay_at_counter(by, OrderId::new(order), &money).await?;
+    recorded(&app, paid, caller, now)
 }
 
 async fn refund(
@@ -178,10 +197,15 @@ async fn refund(
     let money = CounterMoney { amount: Cents::new(body.amount), method: body.method };
     let by = By::operator(user, now);
     let refunded = app.order_admin.refund_at_counter(by, OrderId::new(order), &money, &body.reason).await?;
-    recorded(&app, refunded, now)
+    recorded(&app, refunded, StaffOrOperator(user), now)
 }
 
-fn recorded(app: &App, outcome: CounterOutcome, now: Timestamp) -> Reply<RecordedAnswer> {
-    let order = FoundAnswer::new(outcome.found, now, &app.context.zone);
+fn recorded(
+    app: &App,
+    outcome: CounterOutcome,
+    caller: StaffOrOperator,
+    now: Timestamp,
+) -> Reply<RecordedAnswer> {
+    let order = FoundAnswer::new(outcome.found, now, &app.context.zone).seen_by(caller);
     Ok(Answer::ok(RecordedAnswer { order, recorded_before: outcome.was_recorded }))
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{Now, Operator, Path};
+use crate::http::request::staff_calls::StaffOrOperator;
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::messages;
 use crate::language::{Language, both};
@@ -116,7 +117,7 @@ impl JobAnswer {
     }
 }
 
-async fn state(State(app): State<App>, _: Operator) -> Reply<PrinterAnswer> {
+async fn state(State(app): State<App>, _: StaffOrOperator) -> Reply<PrinterAnswer> {
     Ok(Answer::ok(PrinterAnswer::new(app.printer_admin.printer(), &app.context.zone)))
 }
 
@@ -132,7 +133,7 @@ async fn print_test_page(
 
 async fn print_receipt(
     State(app): State<App>,
-    Operator(user): Operator,
+    StaffOrOperator(user): StaffOrOperator,
     Now(now): Now,
     Path(order): Path<u64>,
 ) -> Reply<PrintedAnswer> {

@@ -1,14 +1,15 @@
 //! `/ops/receipts`: checks and redeems receipt codes; `/voucher-order/{id}/use` redeems by order id.
 
 use axum::extract::State;
-use mallbox_storage::{OrderId, OrderStatus};
+use mallbox_storage::{OrderId, OrderStatus, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::orders::FoundAnswer;
 use crate::http::App;
 use crate::http::describe::Calls;
-use crate::http::request::extract::{Now, Operator, Path};
+use crate::http::request::extract::{Now, Path};
+use crate::http::request::staff_calls::StaffOrOperator;
 use crate::http::response::envelope::{Answer, Reply};
 use crate::language::both;
 use crate::mall::base::By;
@@ -57,38 +58,43 @@ struct RedeemedAnswer {
 
 async fn look(
     State(app): State<App>,
-    _: Operator,
+    caller: StaffOrOperator,
     Now(now): Now,
     Path(code): Path<String>,
 ) -> Reply<LookedAtAnswer> {
     let found = app.order_admin.one(app.receipts.read(&code).await?).await?;
     let usable = found.view.order.status == OrderStatus::Paid;
-    let order = FoundAnswer::new(found, now, &app.context.zone);
+    let order = FoundAnswer::new(found, now, &app.context.zone).seen_by(caller);
     Ok(Answer::ok(LookedAtAnswer { order, usable }))
 }
 
 async fn redeem(
     State(app): State<App>,
-    Operator(user): Operator,
+    caller: StaffOrOperator,
     Now(now): Now,
     Path(code): Path<String>,
 ) -> Reply<RedeemedAnswer> {
     let order = app.receipts.read(&code).await?;
-    redeemed(&app, By::operator(user, now), order).await
+    redeemed(&app, caller, now, order).await
 }
 
 async fn redeem_order(
     State(app): State<App>,
-    Operator(user): Operator,
+    caller: StaffOrOperator,
     Now(now): Now,
     Path(order): Path<u64>,
 ) -> Reply<RedeemedAnswer> {
-    redeemed(&app, By::operator(user, now), OrderId::new(order)).await
+    redeemed(&app, caller, now, OrderId::new(order)).await
 }
 
-async fn redeemed(app: &App, by: By, order: OrderId) -> Reply<RedeemedAnswer> {
-    let now = by.at;
+async fn redeemed(
+    app: &App,
+    caller: StaffOrOperator,
+    now: Timestamp,
+    order: OrderId,
+) -> Reply<RedeemedAnswer> {
+    let by = By::operator(caller.0, now);
     let RedeemOutcome { found, was_used: before } = app.order_admin.redeem(by, order).await?;
-    let order = FoundAnswer::new(found, now, &app.context.zone);
+    let order = FoundAnswer::new(found, now, &app.context.zone).seen_by(caller);
     Ok(Answer::ok(RedeemedAnswer { order, used_before: before }))
 }

@@ -11,6 +11,7 @@ use crate::http::App;
 use crate::http::api::catalogue::vouchers::{CommonAnswer, shelf_status};
 use crate::http::describe::Calls;
 use crate::http::request::extract::{Json, Now, Operator, Path, Query};
+use crate::http::request::staff_calls::StaffOrOperator;
 use crate::http::response::envelope::{Answer, Paged, Reply};
 use crate::language::both;
 use crate::mall::base::{By, wall_time};
@@ -87,7 +88,7 @@ struct PageQuery {
 
 async fn page(
     State(app): State<App>,
-    _: Operator,
+    _: StaffOrOperator,
     Now(now): Now,
     Query(query): Query<PageQuery>,
 ) -> Reply<Paged<VoucherAnswer>> {

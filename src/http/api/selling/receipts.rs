@@ -43,7 +43,7 @@ pub fn routes() -> Calls {
 /// A paid order, to be shown at the counter.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ReceiptAnswer {
+pub(in crate::http) struct ReceiptAnswer {
     /// The order's id, as text.
     #[schemars(example = &"662319245210910723")]
     id: String,
@@ -106,7 +106,7 @@ impl From<Shop> for CounterAnswer {
 }
 
 impl ReceiptAnswer {
-    fn new(receipt: Receipt, zone: &TimeZone) -> Result<Self, ApiError> {
+    pub(in crate::http) fn new(receipt: Receipt, zone: &TimeZone) -> Result<Self, ApiError> {
         let Receipt { order, voucher, shop, code } = receipt;
         let text = |at| wall_time::text(at, zone);
         Ok(Self {

@@ -6,7 +6,9 @@ use mallbox_storage::{Cents, DeadReason, DeadState, OrderId, ReviewId};
 
 use super::*;
 use crate::mall::base::judgement_rules::RulesError;
-use crate::mall::base::{ClockRefusal, GuardRefusal, PrinterRefusal, SubscriberRefusal, WaitingRefusal};
+use crate::mall::base::{
+    ClockRefusal, GuardRefusal, PrinterRefusal, StaffRefusal, SubscriberRefusal, WaitingRefusal,
+};
 
 /// Returns status, `Retry-After` and body as received by a client in this language.
 fn rendered(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
@@ -107,6 +109,13 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::ClaimGateway(ClaimGatewayRefusal::DuplicateClaim).into(), 200, "DUPLICATE_CLAIM"),
         (Refusal::ClaimGateway(ClaimGatewayRefusal::NameTaken).into(), 200, "GATEWAY_NAME_TAKEN"),
         (Refusal::ClaimGateway(ClaimGatewayRefusal::TooMany(100)).into(), 200, "GATEWAYS_FULL"),
+        (Refusal::Staff(StaffRefusal::UnknownKiosk).into(), 200, "KIOSK_UNKNOWN"),
+        (Refusal::Staff(StaffRefusal::WrongPin).into(), 200, "PIN_WRONG"),
+        (Refusal::Staff(StaffRefusal::PinForm).into(), 200, "PIN_FORM"),
+        (Refusal::Staff(StaffRefusal::PinGuessable).into(), 200, "PIN_GUESSABLE"),
+        (Refusal::Staff(StaffRefusal::PinTaken).into(), 200, "PIN_TAKEN"),
+        (Refusal::Staff(StaffRefusal::NameTaken).into(), 200, "STAFF_NAME_TAKEN"),
+        (Refusal::Staff(StaffRefusal::TooMany(100)).into(), 200, "STAFF_FULL"),
         (Refusal::Printer(PrinterRefusal::NoPrinter).into(), 200, "NO_PRINTER"),
         (Refusal::Printer(PrinterRefusal::Busy).into(), 200, "PRINTER_BUSY"),
         (Refusal::Printer(PrinterRefusal::Refused).into(), 200, "PRINTER_REFUSED"),

@@ -14,6 +14,8 @@ pub(in crate::http) enum SecurityEvent {
     LoginPasswordSucceeded,
     LoginPasswordFailed,
     OperatorLogin,
+    StaffLoginSucceeded,
+    StaffLoginFailed,
     CodeRequested,
     CodeRefused,
     PasswordChanged,
@@ -45,12 +47,14 @@ pub(in crate::http) enum SecurityEvent {
 }
 
 /// All kinds in the order of the enum, with name, and text of the log line.
-pub(super) const EVENTS: [(SecurityEvent, &str, &str); 33] = [
+pub(super) const EVENTS: [(SecurityEvent, &str, &str); 35] = [
     (SecurityEvent::LoginCodeSucceeded, "login_code_succeeded", "logged in by code"),
     (SecurityEvent::LoginCodeFailed, "login_code_failed", "log-in by code failed"),
     (SecurityEvent::LoginPasswordSucceeded, "login_password_succeeded", "logged in by password"),
     (SecurityEvent::LoginPasswordFailed, "login_password_failed", "log-in by password failed"),
     (SecurityEvent::OperatorLogin, "operator_login", "an operator logged in"),
+    (SecurityEvent::StaffLoginSucceeded, "staff_login_succeeded", "staff logged in by PIN"),
+    (SecurityEvent::StaffLoginFailed, "staff_login_failed", "log-in of staff by PIN failed"),
     (SecurityEvent::CodeRequested, "code_requested", "sent a login code"),
     (SecurityEvent::CodeRefused, "code_refused", "refused to send a login code"),
     (SecurityEvent::PasswordChanged, "password_changed", "a user set a password"),
@@ -105,6 +109,7 @@ impl SecurityEvent {
                 Self::PasswordChangeFailed
             }
             "PASSWORD_WRONG" => Self::LoginPasswordFailed,
+            "PIN_WRONG" | "KIOSK_UNKNOWN" => Self::StaffLoginFailed,
             "BLOCKED" if act == Some(Act::LogInByPassword) => Self::LoginPasswordFailed,
             "BLOCKED" => Self::LoginCodeFailed,
             "CODE_TOO_SOON" | "CODES_SPENT" => Self::CodeRefused,
@@ -127,6 +132,7 @@ impl SecurityEvent {
             Act::RequestCode => Self::CodeRequested,
             Act::LogInByCode => Self::LoginCodeSucceeded,
             Act::LogInByPassword => Self::LoginPasswordSucceeded,
+            Act::LogInByPin => Self::StaffLoginSucceeded,
             Act::SetPassword => Self::PasswordChanged,
             Act::EnrolSecondFactor => Self::SecondFactorEnrolled,
             Act::GiveSecondFactor => Self::SecondFactorSucceeded,
@@ -159,6 +165,7 @@ impl SecurityEvent {
         match self {
             Self::LoginCodeFailed
             | Self::LoginPasswordFailed
+            | Self::StaffLoginFailed
             | Self::CodeRefused
             | Self::PasswordChangeFailed
             | Self::SecondFactorFailed
@@ -176,6 +183,7 @@ impl SecurityEvent {
             Self::LoginCodeSucceeded
             | Self::LoginPasswordSucceeded
             | Self::OperatorLogin
+            | Self::StaffLoginSucceeded
             | Self::CodeRequested
             | Self::PasswordChanged
             | Self::SecondFactorSucceeded
@@ -239,6 +247,10 @@ mod tests {
             (Some(Act::LogInByPassword), "PASSWORD_WRONG", Some(E::LoginPasswordFailed)),
             (Some(Act::LogInByPassword), "BLOCKED", Some(E::LoginPasswordFailed)),
             (Some(Act::LogInByPassword), "RATE_LIMITED", Some(E::RateLimited)),
+            (Some(Act::LogInByPin), "", Some(E::StaffLoginSucceeded)),
+            (Some(Act::LogInByPin), "PIN_WRONG", Some(E::StaffLoginFailed)),
+            (Some(Act::LogInByPin), "KIOSK_UNKNOWN", Some(E::StaffLoginFailed)),
+            (Some(Act::LogInByPin), "RATE_LIMITED", Some(E::RateLimited)),
             (Some(Act::SetPassword), "", Some(E::PasswordChanged)),
             (Some(Act::SetPassword), "PASSWORD_WRONG", Some(E::PasswordChangeFailed)),
             (Some(Act::SetPassword), "CODE_LOGIN_NEEDED", Some(E::PasswordChangeFailed)),

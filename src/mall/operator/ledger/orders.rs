@@ -75,7 +75,12 @@ impl Check<'_> {
 
     fn references(&mut self) {
         let OrderFacts { user, voucher, has_user, price, .. } = *self.order;
-        self.require(has_user, Code::OrderUser, "an existing user", format!("user {user}"));
+        self.require(
+            has_user || user.is_walk_in(),
+            Code::OrderUser,
+            "an existing user",
+            format!("user {user}"),
+        );
         self.require(
             price.is_some(),
             Code::OrderVoucher,

@@ -3,6 +3,8 @@
 use mallbox_storage::{LiveSession, SessionOrigin, SessionRecord, TokenHash, User, UserId, hex};
 use sha2::{Digest, Sha256};
 
+use crate::mall::base::Random;
+
 /// A session just begun.
 pub(super) struct BegunSession {
     /// The token, which nobody has yet.
@@ -49,8 +51,30 @@ pub(super) fn public_id(token: TokenHash) -> String {
     hex(&digest[..16])
 }
 
-/// Returns whether `text` is formed like a token: 48 lower-case hexadecimal digits.
+/// First character of the tokens of staff. Tells the lifetime of a session before the session is looked up.
+const STAFF_MARK: char = 's';
+
+/// Makes the token of a session of staff: the mark, and the digits of a token.
+pub(in crate::mall::people) fn staff_token(random: &Random) -> String {
+    format!("{STAFF_MARK}{}", random.token())
+}
+
+/// Returns the storage key of a session just begun.
+pub(in crate::mall::people) fn staff_session_key(token: &str) -> TokenHash {
+    hash_of(token)
+}
+
+/// Returns whether `text` is formed like a token of staff.
+pub(super) fn is_staff_token(text: &str) -> bool {
+    text.strip_prefix(STAFF_MARK).is_some_and(is_digits)
+}
+
+/// Returns whether `text` is formed like a token: 48 lower-case hexadecimal digits, after a mark for staff.
 pub(super) fn is_token(text: &str) -> bool {
+    is_digits(text.strip_prefix(STAFF_MARK).unwrap_or(text))
+}
+
+fn is_digits(text: &str) -> bool {
     text.len() == 48 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
@@ -61,17 +85,20 @@ pub(super) fn hash_of(token: &str) -> TokenHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mall::base::Random;
 
     #[test]
     fn tokens_have_one_form() {
         let token = Random::seeded(3).token();
-        assert!(is_token(&token));
+        let of_staff = staff_token(&Random::seeded(3));
+        assert!(is_token(&token) && !is_staff_token(&token));
+        assert!(is_token(&of_staff) && is_staff_token(&of_staff));
         for bad in [
             "",
             "x",
             &token[1..],
             &format!("{token}0"),
+            &format!("ss{token}"),
+            &format!("S{token}"),
             &token.replace(char::is_alphanumeric, "A"),
             &"é".repeat(24),
         ] {

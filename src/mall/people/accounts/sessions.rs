@@ -12,7 +12,9 @@ use mallbox_storage::{
     LiveSession, NewSession, Phone, Role, SessionOrigin, SessionRecord, Timestamp, TokenHash, User, UserId,
 };
 
-use super::session_tokens::{BegunSession, CurrentSession, OwnSession, hash_of, is_token, public_id};
+use super::session_tokens::{
+    BegunSession, CurrentSession, OwnSession, hash_of, is_staff_token, is_token, public_id,
+};
 use super::{Accounts, Client};
 use crate::mall::base::{FactorRefusal, Failure, InputError, Refusal};
 
@@ -57,8 +59,10 @@ impl Accounts {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn session(&self, token: &str, now: Timestamp) -> Result<Option<CurrentSession>, Failure> {
+        let settings = &self.context.settings;
+        let ttl = if is_staff_token(token) { settings.staff_session_ttl } else { settings.session_ttl };
         // Expiry is judged by elapsed time; the extension follows the clock.
-        let ttl = self.context.settings.session_ttl + self.context.doubted();
+        let ttl = ttl + self.context.doubted();
         self.find(token, ttl, now).await
     }
 
@@ -146,6 +150,8 @@ impl Accounts {
     fn is_too_old(&self, session: &LiveSession, role: Role, now: Timestamp) -> bool {
         let settings = &self.context.settings;
         let longest = match role {
+            // A shift is a working day, too.
+            Role::Customer if session.user.staff_number().is_some() => settings.operator_session_max,
             Role::Customer => settings.session_max,
             Role::Operator => settings.operator_session_max,
         };

@@ -22,6 +22,7 @@ pub mod sales;
 pub mod units_per_user;
 pub mod waiting_lists;
 pub mod waiting_rooms;
+pub mod walk_ins;
 
 use crate::case::Case;
 
@@ -49,4 +50,5 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("units_per_user", units_per_user::CASES),
     ("waiting_lists", waiting_lists::CASES),
     ("waiting_rooms", waiting_rooms::CASES),
+    ("walk_ins", walk_ins::CASES),
 ];

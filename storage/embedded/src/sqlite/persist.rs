@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mallbox_storage::backend::{AcceptedOrder, NewEvent, Numbered as _};
 use mallbox_storage::{
-    Cents, Claim, DeadReason, LoggedClaim, OrderId, PaymentMode, PersistOutcome, Timestamp, VoucherId,
+    Cents, Claim, DeadReason, LoggedClaim, OrderId, PaymentMode, PersistOutcome, Timestamp, UserId, VoucherId,
 };
 use rusqlite::{Connection, OptionalExtension as _};
 
@@ -31,9 +31,9 @@ struct Offer {
 }
 
 impl Offer {
-    /// Returns the payment deadline of a claim whose order is written `now`.
-    fn deadline(&self, claimed: Timestamp, now: Timestamp) -> Option<Timestamp> {
-        self.payment.deadline(claimed, self.pay_within, self.end, now)
+    /// Returns the payment deadline of a buyer's claim whose order is written `now`.
+    fn deadline(&self, buyer: UserId, claimed: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        self.payment.deadline(buyer, claimed, self.pay_within, self.end, now)
     }
 }
 
@@ -81,7 +81,7 @@ fn events(
             order: claim.order,
             voucher: claim.voucher,
             user: claim.user,
-            status: offer.payment.first_status(),
+            status: offer.payment.of_buyer(claim.user).first_status(),
             pay_value: Cents::new(offer.pay_value),
             deadline: *deadline,
         })
@@ -104,7 +104,7 @@ pub(super) fn replay(
     let Some(offer) = offer(conn, claim.voucher)? else {
         return Ok(Err((DeadReason::Refused, format!("voucher {} is not a flash sale", claim.voucher))));
     };
-    let deadline = offer.deadline(now, now);
+    let deadline = offer.deadline(claim.user, now, now);
     match insert(conn, claim, &offer, deadline) {
         Ok(true) if holds_unit || take(conn, claim.voucher, 1, (claim.order, claim.order))? => {
             orders_by_user::add(conn, [(claim.user, claim.order)]).map(Ok)
@@ -172,6 +172,7 @@ fn insert_at(
     offer: &Offer,
     deadline: Option<Timestamp>,
 ) -> rusqlite::Result<bool> {
+    let payment = offer.payment.of_buyer(claim.user);
     let inserted = conn
         .prepare_cached(
             "INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms,
@@ -185,8 +186,8 @@ fn insert_at(
             offer.pay_value,
             claim.at.as_millis(),
             deadline.unwrap_or(claim.at).as_millis(),
-            offer.payment.first_status() as i64,
-            offer.payment.number(),
+            payment.first_status() as i64,
+            payment.number(),
             slot,
         ])?;
     Ok(inserted == 1)
@@ -212,7 +213,7 @@ fn write(
             continue;
         }
         let Some(offer) = offers.get(&claim.voucher) else { continue };
-        let deadline = offer.deadline(claim.at, now);
+        let deadline = offer.deadline(claim.user, claim.at, now);
         answers[index] = if insert(conn, claim, offer, deadline)? {
             PersistOutcome::Written { deadline }
         } else {

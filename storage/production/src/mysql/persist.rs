@@ -73,7 +73,7 @@ pub(super) async fn revive(
         let reason = if owner.is_some() { DeadReason::IdClash } else { DeadReason::Double };
         return Ok(Err((reason, reason.detail(owner))));
     };
-    let row = NewOrder { claim: *claim, deadline: sale.deadline(now, now), slot };
+    let row = NewOrder { claim: *claim, deadline: sale.deadline(claim.user, now, now), slot };
     let reason = match insert(conn, &[row], &sales).await {
         Ok(())
             if holds_unit || sale_rows::take(conn, claim.voucher, UnitsTaken::one(claim.order)).await? =>
@@ -110,7 +110,7 @@ async fn write_optimistically(
     for LoggedClaim { claim, .. } in claims {
         let Some(sale) = sales.get(&claim.voucher) else { continue };
         let slot = filled.fill(claim, sale).ok_or(MysqlError::Overtaken)?;
-        orders.push(NewOrder { claim: *claim, deadline: sale.deadline(claim.at, now), slot });
+        orders.push(NewOrder { claim: *claim, deadline: sale.deadline(claim.user, claim.at, now), slot });
         takings.entry(claim.voucher).or_default().add(claim.order);
     }
     let answers = orders.iter().map(|order| PersistOutcome::Written { deadline: order.deadline }).collect();
@@ -186,9 +186,10 @@ async fn insert(
     let rows: Vec<[Value; 9]> = orders
         .iter()
         .map(|NewOrder { claim, deadline, slot }| {
-            let (pay_value, payment) = sales
-                .get(&claim.voucher)
-                .map_or((0, PaymentMode::default()), |sale| (sale.pay_value, sale.payment));
+            let (pay_value, payment) =
+                sales.get(&claim.voucher).map_or((0, PaymentMode::default()), |sale| {
+                    (sale.pay_value, sale.payment.of_buyer(claim.user))
+                });
             [
                 claim.order.get().into(),
                 claim.user.get().into(),
@@ -213,7 +214,7 @@ fn accepted(orders: &[NewOrder], sales: &BTreeMap<VoucherId, SaleRow>, now: Time
             order: claim.order,
             voucher: claim.voucher,
             user: claim.user,
-            status: sale.payment.first_status(),
+            status: sale.payment.of_buyer(claim.user).first_status(),
             pay_value: Cents::new(sale.pay_value),
             deadline: *deadline,
         })

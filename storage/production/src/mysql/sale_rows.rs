@@ -24,9 +24,9 @@ pub(super) struct SaleRow {
 }
 
 impl SaleRow {
-    /// Returns the payment deadline of a claim whose order is written `now`.
-    pub(super) fn deadline(&self, claimed: Timestamp, now: Timestamp) -> Option<Timestamp> {
-        self.payment.deadline(claimed, self.pay_within, self.end, now)
+    /// Returns the payment deadline of a buyer's claim whose order is written `now`.
+    pub(super) fn deadline(&self, buyer: UserId, claimed: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        self.payment.deadline(buyer, claimed, self.pay_within, self.end, now)
     }
 }
 

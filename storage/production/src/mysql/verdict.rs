@@ -128,7 +128,7 @@ fn by_keys(
                 Some(slot) => {
                     slots[index] = slot;
                     known.owners.insert(order, (user, voucher));
-                    PersistOutcome::Written { deadline: sale.deadline(at, now) }
+                    PersistOutcome::Written { deadline: sale.deadline(user, at, now) }
                 }
             },
         };
