@@ -20,8 +20,8 @@ use super::operator::alerts::{AlertReceiver, PostAlerts};
 use super::operator::ledger::LedgerCheck;
 use super::operator::printing::PrinterOptions;
 use super::operator::{
-    ArchiveAdmin, Bookkeeping, ClaimGatewayAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin,
-    OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    ArchiveAdmin, Bookkeeping, CashAdmin, ClaimGatewayAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin,
+    LevelAdmin, OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -161,6 +161,8 @@ pub struct Mall {
     pub kiosk_admin: KioskAdmin,
     /// The receipt printer.
     pub printer_admin: PrinterAdmin,
+    /// Cash sessions of tills, and Z reports.
+    pub cash_admin: CashAdmin,
     /// Claim gateways.
     pub claim_gateway_admin: ClaimGatewayAdmin,
     /// The retry queue.
@@ -253,6 +255,7 @@ impl Mall {
             pictures,
             printer_admin: PrinterAdmin::new(context.clone(), receipts.clone(), audit.clone(), printer),
             receipts,
+            cash_admin: CashAdmin::new(context.clone(), audit.clone()),
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             event_admin: EventAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             kiosk_admin: KioskAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),

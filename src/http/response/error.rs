@@ -300,6 +300,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         )
         | Refusal::LooksAutomated
         | Refusal::Printer(_)
+        | Refusal::Cash(_)
         | Refusal::Guard(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) | Refusal::BadRules(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn | Refusal::ClaimGateway(ClaimGatewayRefusal::TokenInvalid) => {

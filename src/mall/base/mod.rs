@@ -48,8 +48,8 @@ pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
 pub use clock_gap::ClockGap;
 pub use context::Context;
 pub use failure::{
-    CallbackError, ClaimGatewayRefusal, FactorRefusal, Failure, GuardRefusal, InputError, PrinterRefusal,
-    Refusal, SubscriberRefusal, WaitingRefusal,
+    CallbackError, CashRefusal, ClaimGatewayRefusal, FactorRefusal, Failure, GuardRefusal, InputError,
+    PrinterRefusal, Refusal, SubscriberRefusal, WaitingRefusal,
 };
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};

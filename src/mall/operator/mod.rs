@@ -5,6 +5,7 @@ pub mod archive;
 pub mod backups;
 pub mod bookkeeping;
 mod break_glass;
+pub mod cash;
 pub mod claim_gateways;
 pub mod dead_letters;
 pub mod event_subscribers;
@@ -27,6 +28,7 @@ pub mod vouchers;
 
 pub use archive::ArchiveAdmin;
 pub use bookkeeping::Bookkeeping;
+pub use cash::CashAdmin;
 pub use claim_gateways::ClaimGatewayAdmin;
 pub use dead_letters::DeadLetterAdmin;
 pub use event_subscribers::EventAdmin;
