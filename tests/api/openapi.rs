@@ -13,7 +13,7 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use self::operators::{
-    accounts, ask_as_each, events, live_figures, money_at_the_counter, printer_at, printing, receipts,
+    accounts, ask_as_each, cash, events, live_figures, money_at_the_counter, printer_at, printing, receipts,
     running_sales, second_factor, users_and_audit_log,
 };
 use self::reviews::reviews;
@@ -464,6 +464,7 @@ fn every_call_answers_what_is_described() {
     receipts(&mut check);
     printing(&mut check);
     money_at_the_counter(&mut check);
+    cash(&mut check);
     money_of_a_gateway(&mut check);
     running_sales(&mut check);
     accounts(&mut check);

@@ -9,6 +9,7 @@ use live::Live;
 pub mod accounts;
 mod attack;
 pub mod audit;
+mod cash;
 mod claim_gateways;
 mod claim_limits;
 mod dead_letters;
@@ -57,6 +58,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(orders::routes())
         .merge(receipts::routes())
         .merge(printer::routes())
+        .merge(cash::routes())
         .merge(accounts::routes())
         .merge(dead_letters::routes())
         .merge(retries::routes())
