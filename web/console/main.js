@@ -32,6 +32,7 @@ const SCREENS = {
   "/judgement": () => import("./screens/judgement.js"),
   "/orders": () => import("./screens/orders.js"),
   "/order/:id": () => import("./screens/order.js"),
+  "/cash": () => import("./screens/cash.js"),
   "/redeem": () => import("./screens/redeem.js"),
   "/letters": () => import("./screens/dead-letters.js"),
   "/retries": () => import("./screens/retries.js"),
