@@ -1,5 +1,5 @@
-//! `kill -9` while drawers are opened, used and closed: every acknowledged Z report and entry is there, numbers
-//! have no gaps, and the ledger balances.
+//! `kill -9` while drawers are opened, used and closed: every acknowledged Z report is there, numbers have no
+//! gaps, and the ledger balances.
 //!
 //! `MALLBOX_CRASH_CYCLES` sets the number of kills, `MALLBOX_SEED` repeats a plan.
 
@@ -53,8 +53,8 @@ fn every_acknowledged_report_is_whole_after_kills_at_any_moment() -> anyhow::Res
     Ok(())
 }
 
-/// Opens, uses and closes the drawer of a till until the mall is gone. A session left open by a kill is closed
-/// first.
+/// Opens, uses and closes the drawer of a till until the mall is gone. A session left open by a kill is
+/// closed first.
 fn work(address: SocketAddr, till: usize, cycle: u64, operator: &str) -> JoinHandle<Acknowledged> {
     let (operator, till) = (operator.to_owned(), till.to_string());
     std::thread::spawn(move || {

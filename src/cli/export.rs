@@ -28,8 +28,8 @@ use crate::language::{Language, sentence};
 /// The flags of `export`.
 #[derive(Args)]
 pub(super) struct Export {
-    /// An existing directory, into which orders, payments, books, cash and summary.json are written. Existing files
-    /// are never overwritten.
+    /// An existing directory, into which orders, payments, books, cash and summary.json are written. Existing
+    /// files are never overwritten.
     #[arg(value_name = "DIR")]
     to: PathBuf,
     /// The mall. A running mall continues to sell.

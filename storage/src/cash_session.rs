@@ -246,7 +246,12 @@ impl CashEntry {
     /// key is left out.
     #[must_use]
     pub fn hash_after(&self, previous: &[u8; 32]) -> [u8; 32] {
-        let kind: i64 = crate::stored::Numbered::number(self.kind);
+        let kind: u64 = match self.kind {
+            CashKind::Sale => 1,
+            CashKind::Refund => 2,
+            CashKind::PaidIn => 3,
+            CashKind::PaidOut => 4,
+        };
         let mut hash = Sha256::new_with_prefix(b"mallbox cash entry 1");
         hash.update(previous);
         for bytes in [

@@ -1,6 +1,7 @@
 //! The OpenAPI description compared with the API: the existing routes, and the actual responses.
 
 mod authorisation;
+mod cash;
 mod judgement;
 mod names;
 mod operators;
@@ -12,8 +13,9 @@ use std::time::Duration;
 use image::ImageFormat;
 use serde_json::{Value, json};
 
+use self::cash::cash;
 use self::operators::{
-    accounts, ask_as_each, cash, events, live_figures, money_at_the_counter, printer_at, printing, receipts,
+    accounts, ask_as_each, events, live_figures, money_at_the_counter, printer_at, printing, receipts,
     running_sales, second_factor, users_and_audit_log,
 };
 use self::reviews::reviews;

@@ -117,7 +117,7 @@ impl ExportFiles {
         Ok(())
     }
 
-    /// Writes the books, the Z reports and the summary, makes all files durable and gives them their names: the summary
+    /// Writes books, Z reports and summary, makes all files durable and gives them their names: the summary
     /// last. If a name cannot be given, the names given before are taken back.
     ///
     /// # Errors

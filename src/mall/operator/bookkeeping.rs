@@ -204,8 +204,8 @@ impl Bookkeeping {
         Ok(0)
     }
 
-    /// Returns a page of the accounts: orders, then dead letters, then Z reports. The accounts of a sale have no
-    /// Z reports.
+    /// Returns a page of the accounts: orders, then dead letters, then Z reports. The accounts of a sale have
+    /// no Z reports.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails: call again.

@@ -90,8 +90,8 @@ impl CashAdmin {
     /// Opens the session of a till, with `float` cents in the drawer; without a name, of the till `1`.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for an invalid name or amount; [`Refusal::Cash`] if the till has an open session,
-    /// or too many tills have one; [`Failure::Store`] if the store fails: the session may be open.
+    /// [`Refusal::BadValue`] for an invalid name or amount; [`Refusal::Cash`] if the till has an open
+    /// session, or too many tills have one; [`Failure::Store`] if the store fails: the session may be open.
     pub async fn open(&self, by: By, till: Option<&str>, float: i64) -> Result<XReport, Failure> {
         let (drawer, float) = (drawer(by, till)?, amount(float, 0, "float")?);
         let action = AuditedAction {

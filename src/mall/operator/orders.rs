@@ -168,9 +168,9 @@ impl OrderAdmin {
     /// # Errors
     /// [`Refusal::BadValue`] for an unknown method or an invalid till; [`Refusal::AmountDiffers`];
     /// [`Refusal::Cash`] for cash at a till without an open session, in a mall that has used cash sessions;
-    /// [`Refusal::NotAtCounter`] for an order of another payment mode; [`Refusal::OrderStands`] for an order that cannot be paid any more:
-    /// the money goes back to the buyer; [`Refusal::NotFound`], [`Refusal::NotYet`]. After
-    /// [`Failure::Store`] a repeat resumes the step.
+    /// [`Refusal::NotAtCounter`] for an order of another payment mode; [`Refusal::OrderStands`] for an order
+    /// that cannot be paid any more: the money goes back to the buyer; [`Refusal::NotFound`],
+    /// [`Refusal::NotYet`]. After [`Failure::Store`] a repeat resumes the step.
     pub async fn pay_at_counter(
         &self,
         by: By,

@@ -257,9 +257,9 @@ impl Orders {
     }
 
     /// Records that the money of a paid order of any user was handed back at the counter, for an operator.
-    /// `amount` must be the order's price; `drawer` gives the money if refunded in cash. Returns the unit to the
-    /// sale. Returns the order, and whether the
-    /// order had been refunded before; of concurrent calls, exactly one refunds.
+    /// `amount` must be the order's price; `drawer` gives the money if refunded in cash. Returns the unit to
+    /// the sale. Returns the order, and whether the order had been refunded before; of concurrent calls,
+    /// exactly one refunds.
     ///
     /// # Errors
     /// As [`pay_at_counter`](Self::pay_at_counter), with [`Refusal::OrderStands`] for an order neither paid

@@ -62,8 +62,8 @@ checks! {
           AND (d.state = 2 OR d.reason = 'DOUBLE' AND d.holds_unit = 0))
         AND NOT EXISTS (SELECT 1 FROM waiting_entries AS w WHERE w.voucher_id = o.voucher_id
           AND w.user_id = o.user_id AND w.order_id = o.order_id AND w.state IN (0, 4, 5))";
-    /// An entry of a cash session belongs to a session, and is the payment or refund of an order at the counter,
-    /// or has a reason.
+    /// An entry of a cash session belongs to a session, and is the payment or refund of an order at the
+    /// counter, or has a reason.
     CashEntry = "SELECT CONCAT(session_id, ' ', number) AS id FROM cash_entries AS e WHERE kind NOT IN (1, 2, 3, 4)
         OR amount < 0 OR NOT EXISTS (SELECT 1 FROM cash_sessions WHERE cash_sessions.id = e.session_id)
         OR kind IN (3, 4) AND (order_id IS NOT NULL OR reason = '')

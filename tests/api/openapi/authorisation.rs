@@ -38,6 +38,9 @@ const LOGGED_IN: &str = "11++1+++";
 /// The operator role is needed.
 const OPERATORS: &str = "113313+f";
 
+/// The count of a drawer that holds what it should.
+const COUNT: &str = r#"{"counted":100,"expected":100,"requestId":"a"}"#;
+
 /// `POST /user/login` and `POST /user/logout` are last, after the call that ends other sessions: both end the
 /// callers' sessions.
 const ROWS: &[Row] = &[
@@ -258,7 +261,6 @@ const ROWS: &[Row] = &[
     ("GET /ops/printer", "", "", OPERATORS),
     ("POST /ops/printer/test", "", "", "113313-f"),
     ("POST /ops/orders/{id}/print", "/ops/orders/{paid}/print", "", "113313-f"),
-    // One after the other: the session of the operator's call is closed, and its report read.
     ("GET /ops/cash", "", "", OPERATORS),
     ("POST /ops/cash", "", r#"{"till":"2","float":100}"#, OPERATORS),
     ("GET /ops/cash/{id}", "/ops/cash/1", "", OPERATORS),
@@ -275,12 +277,7 @@ const ROWS: &[Row] = &[
         OPERATORS,
     ),
     ("POST /ops/cash/{id}/print", "/ops/cash/1/print", "", "113313-f"),
-    (
-        "POST /ops/cash/{id}/close",
-        "/ops/cash/1/close",
-        r#"{"counted":100,"expected":100,"requestId":"a"}"#,
-        OPERATORS,
-    ),
+    ("POST /ops/cash/{id}/close", "/ops/cash/1/close", COUNT, OPERATORS),
     ("GET /ops/cash/reports", "", "", OPERATORS),
     ("GET /ops/cash/reports/{number}", "/ops/cash/reports/1", "", OPERATORS),
     ("POST /ops/cash/reports/{number}/print", "/ops/cash/reports/1/print", "", "113313-f"),

@@ -1,4 +1,4 @@
-//! `CashSessions`: cash of an order is in one session, sessions end in numbered reports, and nothing overflows.
+//! `CashSessions`: cash of an order is in one session, sessions end in numbered reports, no sum overflows.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Barrier};
@@ -319,9 +319,10 @@ async fn reports_are_numbered_without_gaps_in_a_rush(w: &World) {
             let (barrier, runtime) = (Arc::clone(&barrier), Handle::current());
             let cash = Arc::clone(&w.storage.selling.cash);
             tokio::task::spawn_blocking(move || {
+                let drawer = drawer(&till.to_string());
                 barrier.wait();
                 for round in 0..ROUNDS {
-                    let opened = cash.open(&drawer(&till.to_string()), Cents::new(5), 8, NOON);
+                    let opened = cash.open(&drawer, Cents::new(5), 8, NOON);
                     let OpenCashOutcome::Opened(session) = runtime.block_on(opened).unwrap() else {
                         panic!()
                     };
@@ -385,10 +386,11 @@ async fn in_a_rush_all_cash_is_in_exactly_one_session(w: &World) {
             let (orders, barrier) = (Arc::clone(&orders), Arc::clone(&barrier));
             let (cash, runtime) = (Arc::clone(&w.storage.selling.cash), Handle::current());
             tokio::task::spawn_blocking(move || {
+                let drawer = drawer("1");
                 barrier.wait();
                 for (order, pay) in &*orders {
                     let stepped = loop {
-                        let stepped = cash.step(*order, *pay, &drawer("1"), NOON);
+                        let stepped = cash.step(*order, *pay, &drawer, NOON);
                         match runtime.block_on(stepped).unwrap() {
                             CashStepOutcome::NoSession => {}
                             stepped => break stepped,
@@ -405,7 +407,8 @@ async fn in_a_rush_all_cash_is_in_exactly_one_session(w: &World) {
         for round in 0..20 {
             let open = runtime.block_on(cash.open_sessions()).unwrap();
             let expected = open[0].expected().get();
-            let closing = cash.close(open[0].id, &count(expected, expected, &round.to_string()), NOON);
+            let count = count(expected, expected, &round.to_string());
+            let closing = cash.close(open[0].id, &count, NOON);
             // A payment since is refused with the new amount, and the session stays open.
             if matches!(runtime.block_on(closing).unwrap(), CloseCashOutcome::Closed(_)) {
                 let opened = runtime.block_on(cash.open(&drawer("1"), Cents::new(0), 8, NOON)).unwrap();

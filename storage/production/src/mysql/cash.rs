@@ -273,8 +273,8 @@ async fn close(
     }
     // Until the end of the transaction, no other report gets a number.
     audit::lock_head(conn).await?;
-    let last = first(conn, "SELECT COALESCE(MAX(number), 0) FROM cash_reports", (), Columns::next::<u64>);
-    let last = last.await?.unwrap_or_default();
+    let last = first(conn, "SELECT MAX(number) FROM cash_reports", (), Columns::next::<Option<u64>>);
+    let last = last.await?.flatten().unwrap_or(0);
     let number =
         last.checked_add(1).ok_or_else(|| MysqlError::refused("no number is left for a Z report"))?;
     let CashCount { counted, by, request, .. } = count;
