@@ -269,7 +269,7 @@ async fn a_report_is_the_session_and_its_digest_is_in_the_audit_log(w: &World) {
         counted: Cents::new(1_090),
     };
     assert_eq!((&report, report.difference()), (&expected, Cents::new(-10)));
-    assert_eq!(all_reports(w).await, [report.clone()]);
+    assert_eq!(all_reports(w).await, std::slice::from_ref(&report));
     let entry = &w.storage.operator.audit.page(None, 1).await.unwrap()[0];
     assert_eq!((&*entry.action, &*entry.subject), (CASH_REPORT_ACTION, "Z report 1"));
     assert_eq!(entry.actor, Actor::User(UserId::new(6)));
