@@ -65,14 +65,14 @@ pub(super) fn routes() -> Calls {
 /// A session of a till. Amounts are in cents.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct SessionAnswer {
+struct CashSessionAnswer {
     #[schemars(example = 7)]
     id: u64,
     #[schemars(example = &"1")]
     till: String,
     #[schemars(example = &"2026-11-21T09:00:00")]
     open_time: String,
-    opened_by: PersonAnswer,
+    opened_by: CashierAnswer,
     /// Cash in the drawer at the opening.
     #[schemars(example = 30_000)]
     float: i64,
@@ -104,12 +104,12 @@ struct SessionAnswer {
     #[schemars(example = &"2026-11-21T20:40:00")]
     last_payment_time: Option<String>,
     /// Cash paid in and out, oldest first.
-    moves: Vec<MoveAnswer>,
+    moves: Vec<CashMoveAnswer>,
 }
 
 /// A user at a till.
 #[derive(Serialize, JsonSchema)]
-struct PersonAnswer {
+struct CashierAnswer {
     #[schemars(example = 1)]
     id: u64,
     /// Nick name; empty for a deleted user.
@@ -118,7 +118,7 @@ struct PersonAnswer {
 
 /// Cash paid in or out.
 #[derive(Serialize, JsonSchema)]
-struct MoveAnswer {
+struct CashMoveAnswer {
     /// Number of the entry within its session.
     #[schemars(example = 2)]
     number: u64,
@@ -132,7 +132,7 @@ struct MoveAnswer {
     reason: String,
     #[schemars(example = &"2026-11-21T15:00:00")]
     time: String,
-    by: PersonAnswer,
+    by: CashierAnswer,
 }
 
 /// A Z report: a closed session with its count. Amounts are in cents.
@@ -143,10 +143,10 @@ struct ZReportAnswer {
     #[schemars(example = 12)]
     number: u64,
     #[serde(flatten)]
-    session: SessionAnswer,
+    session: CashSessionAnswer,
     #[schemars(example = &"2026-11-21T21:00:00")]
     close_time: String,
-    closed_by: PersonAnswer,
+    closed_by: CashierAnswer,
     /// Cash counted.
     #[schemars(example = 33_450)]
     counted: i64,
@@ -160,9 +160,9 @@ struct ZReportAnswer {
 /// A session after cash was paid in or out.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct MovedAnswer {
+struct CashMovedAnswer {
     #[serde(flatten)]
-    session: SessionAnswer,
+    session: CashSessionAnswer,
     /// Whether a call with the same `requestId` was recorded before; this call then changed nothing.
     recorded_before: bool,
 }
@@ -170,7 +170,7 @@ struct MovedAnswer {
 /// A closed session.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ClosedAnswer {
+struct CashClosedAnswer {
     #[serde(flatten)]
     report: ZReportAnswer,
     /// Whether a call with the same `requestId` wrote the report before.
@@ -195,13 +195,13 @@ impl Form<'_> {
         wall_time::text(at, self.zone)
     }
 
-    fn person(&self, user: UserId) -> PersonAnswer {
-        PersonAnswer { id: user.get(), name: self.names.get(&user).cloned().unwrap_or_default() }
+    fn person(&self, user: UserId) -> CashierAnswer {
+        CashierAnswer { id: user.get(), name: self.names.get(&user).cloned().unwrap_or_default() }
     }
 
-    fn session(&self, session: &CashSession, moves: &[CashEntry]) -> SessionAnswer {
+    fn session(&self, session: &CashSession, moves: &[CashEntry]) -> CashSessionAnswer {
         let totals = session.totals;
-        SessionAnswer {
+        CashSessionAnswer {
             id: session.id.get(),
             till: session.till.to_string(),
             open_time: self.time(session.opened),
@@ -222,8 +222,8 @@ impl Form<'_> {
         }
     }
 
-    fn moved(&self, entry: &CashEntry) -> MoveAnswer {
-        MoveAnswer {
+    fn moved(&self, entry: &CashEntry) -> CashMoveAnswer {
+        CashMoveAnswer {
             number: entry.number,
             kind: if entry.kind == CashKind::PaidIn { "in" } else { "out" },
             amount: entry.amount.get(),
@@ -234,7 +234,7 @@ impl Form<'_> {
     }
 }
 
-impl SessionAnswer {
+impl CashSessionAnswer {
     fn new(x: &XReport, zone: &TimeZone) -> Self {
         Form { names: &x.names, zone }.session(&x.session, &x.moves)
     }
@@ -255,13 +255,13 @@ impl ZReportAnswer {
     }
 }
 
-async fn running(State(app): State<App>, _: Onlooker) -> Reply<Vec<SessionAnswer>> {
+async fn running(State(app): State<App>, _: Onlooker) -> Reply<Vec<CashSessionAnswer>> {
     let running = app.cash_admin.running().await?;
-    Ok(Answer::ok(running.iter().map(|x| SessionAnswer::new(x, &app.context.zone)).collect()))
+    Ok(Answer::ok(running.iter().map(|x| CashSessionAnswer::new(x, &app.context.zone)).collect()))
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct OpenBody {
+struct CashOpeningBody {
     /// The till, 1 to 20 characters; absent for the till `1`.
     #[schemars(example = &"1")]
     till: Option<String>,
@@ -274,20 +274,20 @@ async fn open(
     State(app): State<App>,
     Cashier(user): Cashier,
     Now(now): Now,
-    Json(body): Json<OpenBody>,
-) -> Reply<SessionAnswer> {
+    Json(body): Json<CashOpeningBody>,
+) -> Reply<CashSessionAnswer> {
     let x = app.cash_admin.open(By::operator(user, now), body.till.as_deref(), body.float).await?;
-    Ok(Answer::ok(SessionAnswer::new(&x, &app.context.zone)))
+    Ok(Answer::ok(CashSessionAnswer::new(&x, &app.context.zone)))
 }
 
-async fn x_report(State(app): State<App>, _: Cashier, Path(id): Path<u64>) -> Reply<SessionAnswer> {
+async fn x_report(State(app): State<App>, _: Cashier, Path(id): Path<u64>) -> Reply<CashSessionAnswer> {
     let x = app.cash_admin.x(CashSessionId::new(id)).await?;
-    Ok(Answer::ok(SessionAnswer::new(&x, &app.context.zone)))
+    Ok(Answer::ok(CashSessionAnswer::new(&x, &app.context.zone)))
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct MoveBody {
+struct CashMoveBody {
     /// In cents, 1 or more.
     #[schemars(example = 1_250)]
     amount: i64,
@@ -303,8 +303,8 @@ async fn pay_in(
     Cashier(user): Cashier,
     Now(now): Now,
     Path(id): Path<u64>,
-    Json(body): Json<MoveBody>,
-) -> Reply<MovedAnswer> {
+    Json(body): Json<CashMoveBody>,
+) -> Reply<CashMovedAnswer> {
     moved(&app, By::operator(user, now), id, body, true).await
 }
 
@@ -313,22 +313,22 @@ async fn pay_out(
     Cashier(user): Cashier,
     Now(now): Now,
     Path(id): Path<u64>,
-    Json(body): Json<MoveBody>,
-) -> Reply<MovedAnswer> {
+    Json(body): Json<CashMoveBody>,
+) -> Reply<CashMovedAnswer> {
     moved(&app, By::operator(user, now), id, body, false).await
 }
 
-async fn moved(app: &App, by: By, id: u64, body: MoveBody, is_in: bool) -> Reply<MovedAnswer> {
-    let MoveBody { amount, reason, request_id: request } = body;
+async fn moved(app: &App, by: By, id: u64, body: CashMoveBody, is_in: bool) -> Reply<CashMovedAnswer> {
+    let CashMoveBody { amount, reason, request_id: request } = body;
     let cash_move = CashMove { is_in, amount, reason, request };
     let (x, recorded_before) = app.cash_admin.pay_in_or_out(by, CashSessionId::new(id), cash_move).await?;
-    let session = SessionAnswer::new(&x, &app.context.zone);
-    Ok(Answer::ok(MovedAnswer { session, recorded_before }))
+    let session = CashSessionAnswer::new(&x, &app.context.zone);
+    Ok(Answer::ok(CashMovedAnswer { session, recorded_before }))
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct CloseBody {
+struct CashCountBody {
     /// Cash counted, in cents.
     #[schemars(example = 33_450)]
     counted: i64,
@@ -344,14 +344,14 @@ async fn close(
     Cashier(user): Cashier,
     Now(now): Now,
     Path(id): Path<u64>,
-    Json(body): Json<CloseBody>,
-) -> Reply<ClosedAnswer> {
-    let CloseBody { counted, expected, request_id: request } = body;
+    Json(body): Json<CashCountBody>,
+) -> Reply<CashClosedAnswer> {
+    let CashCountBody { counted, expected, request_id: request } = body;
     let count = DrawerCount { counted, expected, request };
     let by = By::operator(user, now);
     let (z, recorded_before) = app.cash_admin.close(by, CashSessionId::new(id), count).await?;
     let report = ZReportAnswer::new(&z, &app.context.zone);
-    Ok(Answer::ok(ClosedAnswer { report, recorded_before }))
+    Ok(Answer::ok(CashClosedAnswer { report, recorded_before }))
 }
 
 async fn print_x(
