@@ -70,7 +70,7 @@ function countForm(expected, cancel, proceed) {
   const pieces = DENOMINATIONS.map((value) => ({ value, field: field(denominationName(value), "input",
     { type: "number", inputmode: "numeric", min: 0, max: PIECES_MAX, step: 1, placeholder: "0", autocomplete: "off" }), sum: h("span", { class: "number quiet" }) }));
   const other = field(t("其他（元）", "Other, in yuan"), "input", { inputmode: "decimal", placeholder: "0", autocomplete: "off" });
-  const total = h("dl", { class: "counts cash-total", role: "status" });
+  const total = h("dl", { class: "counts" });
   const warning = h("div", { class: "form-unsure", role: "alert" });
   const root = h("form", { class: "stack cash-count", novalidate: true, oninput: update, onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -80,7 +80,7 @@ function countForm(expected, cancel, proceed) {
   } },
   h("p", { class: "quiet" }, t("逐项填写张数或枚数。", "Enter the number of notes and coins of each kind.")),
   h("div", { class: "cash-pieces" }, pieces.map((piece) => h("div", { class: "cash-piece" }, piece.field.root, piece.sum)), h("div", { class: "cash-piece" }, other.root, h("span"))),
-  total, warning,
+  h("div", { role: "status" }, total), warning,
   h("div", { class: "buttons row" }, button(t("取消", "Cancel"), cancel), h("button", { type: "submit", class: "button main" }, t("核对", "Check"))));
   update();
   return {
