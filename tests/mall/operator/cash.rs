@@ -256,7 +256,7 @@ async fn the_books_of_an_open_session_are_compared_with_orders() {
     w.ground().sql("UPDATE cash_sessions SET sales = sales - 1");
     let report = w.ledger.verify().await.unwrap();
     let codes: Vec<Code> = report.findings.iter().map(|finding| finding.code).collect();
-    assert_eq!(codes, [Code::CashSession], "{report}");
+    assert!(codes.contains(&Code::CashSession), "{report}");
     let audited = w.audited().await;
     let opened = audited.iter().find(|(action, ..)| action == "cash.open").unwrap();
     assert_eq!((&*opened.1, &opened.2), ("till 1", &json!({ "float": 30_000 })));
