@@ -3,7 +3,6 @@
 //!
 //! `MALLBOX_CRASH_CYCLES` sets the number of kills, `MALLBOX_SEED` repeats a plan.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
 mod common;
 

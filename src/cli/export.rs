@@ -28,8 +28,8 @@ use crate::language::{Language, sentence};
 /// The flags of `export`.
 #[derive(Args)]
 pub(super) struct Export {
-    /// An existing directory, into which orders, payments, books and summary.json are written. Existing files
-    /// are never overwritten.
+    /// An existing directory, into which orders, payments, books, cash and summary.json are written. Existing
+    /// files are never overwritten.
     #[arg(value_name = "DIR")]
     to: PathBuf,
     /// The mall. A running mall continues to sell.
@@ -156,7 +156,7 @@ impl Run {
         let l = self.l;
         let head = self.head.ok_or(CommandFailure::NoAccounts)?;
         let summary = self.totals.summary(&head);
-        self.files.publish(self.totals.books(), &summary)?;
+        self.files.publish(self.totals.books(), self.totals.cash_reports(), &summary)?;
         print(&summary.text(l));
         let (balances, to, pending) = (summary.balances, to.display(), head.pending_claims);
         if head.is_open {

@@ -13,9 +13,9 @@ pub mod selling;
 pub mod writing;
 
 pub use base::{
-    AuditLog, Caches, CallbackError, ClaimGatewayRefusal, Clock, ClockRefusal, Context, FactorRefusal,
-    Failure, IMPORTED, InputError, ManualClock, PrinterRefusal, Random, Refusal, Settings, SystemClock,
-    WatchedClock, ZONE,
+    AuditLog, Caches, CallbackError, CashRefusal, ClaimGatewayRefusal, Clock, ClockRefusal, Context,
+    FactorRefusal, Failure, IMPORTED, InputError, ManualClock, PrinterRefusal, Random, Refusal, Settings,
+    SystemClock, WatchedClock, ZONE,
 };
 pub use catalogue::{Shops, Vouchers};
 pub use operator::{LedgerCheck, LevelAdmin, UserAdmin};

@@ -20,9 +20,9 @@ use super::operator::alerts::{AlertReceiver, PostAlerts};
 use super::operator::ledger::LedgerCheck;
 use super::operator::printing::PrinterOptions;
 use super::operator::{
-    ArchiveAdmin, Bookkeeping, ClaimGatewayAdmin, ClockAdmin, CounterSales, DeadLetterAdmin, EventAdmin,
-    KioskAdmin, LevelAdmin, OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin,
-    StaffAdmin, VoucherAdmin,
+    ArchiveAdmin, Bookkeeping, CashAdmin, ClaimGatewayAdmin, ClockAdmin, CounterSales, DeadLetterAdmin,
+    EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin,
+    SaleAdmin, StaffAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -174,6 +174,8 @@ pub struct Mall {
     pub printer_admin: PrinterAdmin,
     /// The machine's clock from the operator's side.
     pub clock_admin: ClockAdmin,
+    /// Cash sessions of tills, and Z reports.
+    pub cash_admin: CashAdmin,
     /// Claim gateways.
     pub claim_gateway_admin: ClaimGatewayAdmin,
     /// The retry queue.
@@ -288,6 +290,7 @@ impl Mall {
             ),
             staff,
             receipts,
+            cash_admin: CashAdmin::new(context.clone(), audit.clone()),
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             event_admin: EventAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             kiosk_admin: KioskAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),

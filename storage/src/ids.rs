@@ -79,6 +79,10 @@ id!(
     ClaimGatewayId
 );
 id!(
+    /// Id of a cash session, never used twice.
+    CashSessionId
+);
+id!(
     /// Id of a subscriber of events.
     SubscriberId
 );

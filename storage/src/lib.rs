@@ -10,7 +10,7 @@
 //! [`Storage`] holds the ports, in one bundle per area:
 //!
 //! - `selling`: [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`Outbox`], [`DeadLetters`],
-//!   [`PaymentRows`], [`ClaimGateways`], [`ClaimBatches`]
+//!   [`PaymentRows`], [`CashSessions`], [`ClaimGateways`], [`ClaimBatches`]
 //! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
 //! - `people`: [`Users`], [`Credits`], [`Codes`], [`Sessions`], [`SecondFactors`], [`Follows`],
 //!   [`SignIns`], [`Visitors`], [`PersonalData`]
@@ -51,6 +51,9 @@ mod attempts;
 mod audit;
 mod batcher;
 mod cache;
+mod cash;
+mod cash_report;
+mod cash_session;
 mod claim_batches;
 mod claim_gateways;
 pub mod codes;
@@ -122,6 +125,13 @@ pub use attempts::{ATTEMPTS_SWEEP_MAX, Attempt, AttemptOutcome, Attempts, Stored
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditFaultKind};
 pub use batcher::{BatchCall, Batcher};
 pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
+pub use cash::{
+    CashAddOutcome, CashCount, CashDrawer, CashSessions, CashStepOutcome, CloseCashOutcome, OpenCashOutcome,
+};
+pub use cash_report::{CASH_REPORT_ACTION, CashReport, CashReportDetail};
+pub use cash_session::{
+    CASH_MAX, CASH_MOVES_MAX, CashEntry, CashKind, CashLimit, CashSession, CashTotals, NewCashEntry, TillName,
+};
 pub use claim_batches::{ClaimBatch, ClaimBatches};
 pub use claim_gateways::{AddGatewayOutcome, ClaimGateway, ClaimGateways, NewClaimGateway};
 pub use codes::{
@@ -146,8 +156,8 @@ pub use geo_index::{GeoIndex, NearbyQuery, NearbyShop};
 pub use guard::{ChallengeKind, ChallengeKinds, Guard};
 pub use hex::{hex, unhex};
 pub use ids::{
-    ClaimGatewayId, CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, RetryTaskId,
-    ReviewId, ShopId, ShopTypeId, SubscriberId, UserId, VoucherId,
+    CashSessionId, ClaimGatewayId, CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone,
+    RetryTaskId, ReviewId, ShopId, ShopTypeId, SubscriberId, UserId, VoucherId,
 };
 pub use import::{
     FinishOptions, Import, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,

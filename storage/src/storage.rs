@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::{
-    Archive, Attempts, Audit, Cache, ClaimBatches, ClaimGateways, Codes, Comments, Credits, DeadLetters,
-    Deadlines, EventStreams, EventSubscribers, Events, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes,
-    Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures, RateLimits, Reports,
-    RetryTasks, Reviews, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors,
-    VoteLines, Votes, Vouchers, WaitingLists, WaitingRooms, Waves,
+    Archive, Attempts, Audit, Cache, CashSessions, ClaimBatches, ClaimGateways, Codes, Comments, Credits,
+    DeadLetters, Deadlines, EventStreams, EventSubscribers, Events, Feeds, Follows, GeoIndex, Import,
+    LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures,
+    RateLimits, Reports, RetryTasks, Reviews, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns,
+    Upkeep, Users, Visitors, VoteLines, Votes, Vouchers, WaitingLists, WaitingRooms, Waves,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -44,6 +44,8 @@ pub struct SellingPorts {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments in the database.
     pub payments: Arc<dyn PaymentRows>,
+    /// Cash sessions of tills, and Z reports.
+    pub cash: Arc<dyn CashSessions>,
     /// Waiting lists of sold-out sales.
     pub waiting_lists: Arc<dyn WaitingLists>,
     /// Waiting rooms of busy sales.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    AttemptOutcome, DeadState, EventKind, Judgement, OrderCounts, OrderStatus, PaymentMode, PaymentState,
-    PictureKind, Role, Visibility, VoteCause, VoucherStatus, WaitingState,
+    AttemptOutcome, CashKind, DeadState, EventKind, Judgement, OrderCounts, OrderStatus, PaymentMode,
+    PaymentState, PictureKind, Role, Visibility, VoteCause, VoucherStatus, WaitingState,
 };
 
 /// Value stored as a number.
@@ -46,6 +46,7 @@ numbered! {
     VoteCause { 0 = Down, 1 = Up, 2 = Closed }
     PaymentMode { 0 = None, 1 = Counter, 2 = Sandbox, 3 = Webhook }
     PaymentState { 0 = Started, 1 = Captured, 2 = Refunded, 3 = Failed, 4 = Reversed }
+    CashKind { 1 = Sale, 2 = Refund, 3 = PaidIn, 4 = PaidOut }
     Judgement { 1 = Observe, 2 = Challenge, 3 = Refuse }
     AttemptOutcome {
         1 = Accepted, 2 = AlreadyBought, 3 = SoldOut, 4 = Closed, 5 = NotEligible, 6 = RateLimited,

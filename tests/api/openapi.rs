@@ -1,6 +1,7 @@
 //! The OpenAPI description compared with the API: the existing routes, and the actual responses.
 
 mod authorisation;
+mod cash;
 mod judgement;
 mod names;
 mod operators;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use image::ImageFormat;
 use serde_json::{Value, json};
 
+use self::cash::cash;
 use self::operators::{
     accounts, ask_as_each, clock, events, live_figures, money_at_the_counter, printer_at, printing, receipts,
     running_sales, second_factor, users_and_audit_log,
@@ -468,6 +470,7 @@ fn every_call_answers_what_is_described() {
     clock(&mut check);
     money_at_the_counter(&mut check);
     staff(&mut check);
+    cash(&mut check);
     money_of_a_gateway(&mut check);
     running_sales(&mut check);
     accounts(&mut check);

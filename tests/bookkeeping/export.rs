@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::furnished::Furnished;
 
 /// All files of an export as CSV.
-pub const FILES: [&str; 4] = ["orders.csv", "payments.csv", "books.csv", "summary.json"];
+pub const FILES: [&str; 5] = ["orders.csv", "payments.csv", "books.csv", "cash.csv", "summary.json"];
 
 /// A row of a file, by the names of the columns.
 pub type Row = BTreeMap<String, String>;
@@ -93,6 +93,10 @@ impl Export {
             (("refunded", "order"), vec!["-10.50"]),
         ]);
         ensure!(moved == want, "{moved:?}");
+        let reports = self.rows("cash.csv")?;
+        ensure!(reports.len() == 1 && reports[0]["number"] == "2", "{reports:?}");
+        ensure!(reports[0]["till"] == "'=1" && reports[0]["difference"] == "-0.50", "{reports:?}");
+        ensure!(self.summary["cashReports"]["differenceCents"] == -50, "{}", self.summary);
         let books = self.rows("books.csv")?;
         let line = |row: &Row| {
             let names = [

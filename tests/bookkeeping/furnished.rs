@@ -5,9 +5,10 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use mallbox::mall::{Clock as _, SystemClock, ZONE};
 use mallbox_storage::{
-    Cents, Claim, ClaimOutcome, Day, DeadReason, DeleteOutcome, FencingToken, LoggedClaim, NO_DEADLINE,
-    NewSale, Order, OrderId, OrderStatus, PaidOrders, PaymentMode, PaymentState, PersistOutcome, Phone,
-    PurchaseOutcome, Storage, Timestamp, Transition, TransitionOutcome, UserId, VoucherId, VoucherText,
+    CashCount, CashDrawer, Cents, Claim, ClaimOutcome, CloseCashOutcome, Day, DeadReason, DeleteOutcome,
+    FencingToken, LoggedClaim, NO_DEADLINE, NewSale, OpenCashOutcome, Order, OrderId, OrderStatus,
+    PaidOrders, PaymentMode, PaymentState, PersistOutcome, Phone, PurchaseOutcome, Storage, TillName,
+    Timestamp, Transition, TransitionOutcome, UserId, VoucherId, VoucherText,
 };
 use mallbox_storage_contract::samples;
 
@@ -103,9 +104,27 @@ pub async fn furnish(storage: &Storage) -> anyhow::Result<Furnished> {
     seller.pay_amount(bought, VOUCHER_PRICE, at(yesterday, 18)).await?;
     seller.bought(12, voucher, PaymentMode::None, at(yesterday, 17)).await?;
 
+    for (day, till) in [(before, "1"), (yesterday, "=1")] {
+        close_drawer(storage, till, day).await?;
+    }
+
     // Today.
     seller.paid(13, now, now).await?;
     Ok(Furnished { sale, yesterday, before, today })
+}
+
+/// Opens a drawer in the morning of a day, and closes it in the evening with 0.50 yuan missing.
+async fn close_drawer(storage: &Storage, till: &str, day: Day) -> anyhow::Result<()> {
+    let till = TillName::parse(till).context("no till")?;
+    let drawer = CashDrawer { till, by: UserId::new(1) };
+    let cash = &storage.selling.cash;
+    let opened = cash.open(&drawer, Cents::new(30_000), 8, at(day, 9)).await?;
+    let OpenCashOutcome::Opened(session) = opened else { bail!("{opened:?}") };
+    let (counted, expected) = (Cents::new(29_950), Cents::new(30_000));
+    let count = CashCount { counted, expected, by: UserId::new(1), request: "evening".to_owned() };
+    let closed = cash.close(session.id, &count, at(day, 21)).await?;
+    ensure!(matches!(closed, CloseCashOutcome::Closed(_)), "{closed:?}");
+    Ok(())
 }
 
 /// Claims, pays and settles by the ports that the mall itself uses.

@@ -93,7 +93,7 @@ fn yesterday_is_exported_from_a_stopped_and_from_a_running_mall() -> anyhow::Res
     let running = Server::start(&site.data(), &site.dir.path().join("log"), "process")?;
     let yesterday = furnished.yesterday.to_string();
     let exported = site.export("running", &["--from", &yesterday, "--to", &yesterday])?;
-    for name in ["orders.csv", "payments.csv", "books.csv"] {
+    for name in ["orders.csv", "payments.csv", "books.csv", "cash.csv"] {
         ensure!(exported.text(name)? == stopped.text(name)?, "{name} of the running mall differs");
     }
     running.stop()
@@ -216,7 +216,7 @@ fn a_day_that_is_over_does_not_change_while_the_mall_sells() -> anyhow::Result<(
     ensure!(is_growing, "nothing was sold before the export: {days:?}");
     server.stop()?;
     let after = site.export("after", &of_yesterday)?;
-    for name in ["orders.csv", "payments.csv", "books.csv"] {
+    for name in ["orders.csv", "payments.csv", "books.csv", "cash.csv"] {
         ensure!(after.text(name)? == during.text(name)?, "{name} changed");
     }
     let before = furnished.before.to_string();

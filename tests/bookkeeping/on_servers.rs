@@ -31,7 +31,7 @@ fn yesterday_is_exported_from_servers_with_and_without_a_running_mall() -> anyho
     let server = Server::start_on(&redis, &mysql, &dir.path().join("log"))?;
     let yesterday = furnished.yesterday.to_string();
     let running = export("running", &["--from", &yesterday, "--to", &yesterday])?;
-    for name in ["orders.csv", "payments.csv", "books.csv"] {
+    for name in ["orders.csv", "payments.csv", "books.csv", "cash.csv"] {
         ensure!(running.text(name)? == stopped.text(name)?, "{name} of the running mall differs");
     }
     let (from, to) = (furnished.before.to_string(), furnished.today.to_string());

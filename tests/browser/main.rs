@@ -9,6 +9,7 @@ mod common;
 #[path = "../common/process.rs"]
 mod process;
 
+mod cash;
 mod challenge_service;
 mod claim_gateways;
 mod claim_limits;

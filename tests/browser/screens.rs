@@ -114,6 +114,7 @@ const SCREENS: &[Entry] = &[
     ("console-order", OPERATOR, "/console#/order/{paid}", ["去核销", "Redeem"]),
     ("console-redeem", OPERATOR, "/console#/redeem", ["输入凭证码", "Enter or scan the code"]),
     ("console-till", OPERATOR, "/console#/redeem?code={counter}", ["柜台收款", "Record a payment"]),
+    ("console-cash", OPERATOR, "/console#/cash", ["营业中", "The drawer is open"]),
     ("console-letters", OPERATOR, "/console#/letters", ["没有待处理的死信", "Nothing pending"]),
     ("console-retries", OPERATOR, "/console#/retries", ["没有最终失败的任务", "No task has failed for good"]),
     ("console-reports", OPERATOR, "/console#/reports", ["举报", "Reports"]),
@@ -180,6 +181,7 @@ impl Town {
         let at_gateway = buy(&mall, EVE, OPENING);
         pay(&mall, EVE, &at_gateway);
         set_payment_mode(&mall, PaymentMode::Sandbox);
+        drawer(&mall);
         let members = members_sale(&mall, 9);
         let waves = sale_between_waves(&mall);
         let waited = waited_for_sale(&mall);
@@ -218,6 +220,18 @@ impl Town {
         let path = path.replace("{waited}", &self.waited.to_string());
         path.replace("{members}", &self.members.to_string()).replace("{waves}", &self.waves.to_string())
     }
+}
+
+/// Closes a session with cash missing, and opens the drawer again.
+fn drawer(mall: &Mall) {
+    let token = mall.log_in(OPERATOR).unwrap().token;
+    let call = |path: &str, body: serde_json::Value| {
+        assert!(mall.call("POST", &format!("/api/ops/cash{path}"), &token, &body).unwrap().is_success());
+    };
+    call("", json!({ "float": 30_000 }));
+    call("/1/close", json!({ "counted": 29_950, "expected": 30_000, "requestId": "a" }));
+    call("", json!({ "float": 30_000 }));
+    call("/2/out", json!({ "amount": 1_250, "reason": "买零钱袋", "requestId": "b" }));
 }
 
 /// Reports a review to the operators.

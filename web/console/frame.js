@@ -26,6 +26,7 @@ const COUNTER_AREAS = [
   { to: "/sell", begins: "/sell", icon: "ticket", zh: "售券", en: "Sell" },
   { to: "/redeem", begins: "/redeem", icon: "scan", zh: "核销", en: "Redeem" },
   { to: "/today", begins: "/today", also: ["/order"], icon: "order", zh: "今天", en: "Today" },
+  { to: "/cash", begins: "/cash", icon: "cash", zh: "收银", en: "Cash" },
 ];
 
 /** @type {Area[]} */
@@ -34,6 +35,7 @@ const OPERATOR_AREAS = [
   { to: "/sales", begins: "/sale", icon: "bolt", zh: "秒杀", en: "Sales" },
   { to: "/orders", begins: "/order", icon: "order", zh: "订单", en: "Orders" },
   { to: "/redeem", begins: "/redeem", icon: "scan", zh: "核销", en: "Redeem" },
+  { to: "/cash", begins: "/cash", icon: "cash", zh: "收银", en: "Cash" },
   { to: "/letters", begins: "/letters", icon: "warn", zh: "死信", en: "Dead letters", waits: "deadLetters" },
   { to: "/retries", begins: "/retries", icon: "clock", zh: "重试任务", en: "Retries" },
   { to: "/reports", begins: "/reports", icon: "flag", zh: "举报", en: "Reports", waits: "reports" },

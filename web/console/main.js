@@ -29,6 +29,7 @@ const COUNTER_SCREENS = {
   "/sell": () => import("./counter/sell.js"),
   "/redeem": () => import("./screens/redeem.js"),
   "/today": () => import("./counter/today.js"),
+  "/cash": () => import("./screens/cash.js"),
   "/order/:id": () => import("./counter/order.js"),
   "*": () => import("./screens/not-found.js"),
 };
@@ -47,6 +48,7 @@ const OPERATOR_SCREENS = {
   "/judgement": () => import("./screens/judgement.js"),
   "/orders": () => import("./screens/orders.js"),
   "/order/:id": () => import("./screens/order.js"),
+  "/cash": () => import("./screens/cash.js"),
   "/redeem": () => import("./screens/redeem.js"),
   "/letters": () => import("./screens/dead-letters.js"),
   "/retries": () => import("./screens/retries.js"),

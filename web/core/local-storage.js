@@ -2,10 +2,10 @@
 
 const PREFIX = "mallbox-";
 /**
- * Beginnings of the names of entries that stay after a log-out: settings of the device, its ticket for
- * guarded sales, and the request ids of purchases in doubt, without which a user might buy twice.
+ * Beginnings of the names of entries that stay after a log-out: settings of the device, its till, its ticket
+ * for guarded sales, and the request ids of purchases in doubt, without which a user might buy twice.
  */
-export const KEPT_AFTER_LOG_OUT = ["language", "scheme", "device-ticket", "buying-"];
+export const KEPT_AFTER_LOG_OUT = ["language", "scheme", "device-ticket", "till", "buying-"];
 /** Values that could not be stored; lost when the page closes. @type {Map<string, string>} */
 const fallback = new Map();
 

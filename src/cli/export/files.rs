@@ -11,14 +11,14 @@ use crate::cli::backup::naming::name_durably;
 use crate::cli::messages::{CommandFailure, UsageError};
 use crate::cli::room::Room;
 use crate::http::api::operator::accounts::csv_form::{
-    BOOK_COLUMNS, BYTE_ORDER_MARK, CsvForm, ORDER_COLUMNS, PAYMENT_COLUMNS,
+    BOOK_COLUMNS, BYTE_ORDER_MARK, CASH_COLUMNS, CsvForm, ORDER_COLUMNS, PAYMENT_COLUMNS,
 };
-use crate::http::api::operator::accounts::rows::{BookRow, MovementRow, OrderRow};
+use crate::http::api::operator::accounts::rows::{BookRow, CashReportRow, MovementRow, OrderRow};
 
 /// Name of the summary, which is named last.
 const SUMMARY: &str = "summary.json";
 /// Names of the other files, without their ending.
-const STEMS: [&str; 3] = ["orders", "payments", "books"];
+const STEMS: [&str; 4] = ["orders", "payments", "books", "cash"];
 
 /// Format of the rows.
 #[derive(Clone, Copy)]
@@ -44,6 +44,7 @@ pub(super) struct ExportFiles {
     orders: RowFile,
     payments: RowFile,
     books: RowFile,
+    cash: RowFile,
 }
 
 /// A file of rows.
@@ -85,7 +86,7 @@ impl ExportFiles {
             }
         }
         let room = Room::make(dir)?;
-        let [orders, payments, books] = STEMS.map(|stem| format!("{stem}.{}", format.ending()));
+        let [orders, payments, books, cash] = STEMS.map(|stem| format!("{stem}.{}", format.ending()));
         let begin = |name: &str, columns| {
             RowFile::begin(room.path().join(name), format, columns)
                 .map_err(|error| failed(&dir.join(name), error))
@@ -94,6 +95,7 @@ impl ExportFiles {
             orders: begin(&orders, ORDER_COLUMNS)?,
             payments: begin(&payments, PAYMENT_COLUMNS)?,
             books: begin(&books, BOOK_COLUMNS)?,
+            cash: begin(&cash, CASH_COLUMNS)?,
             dir: dir.to_owned(),
             room,
         })
@@ -115,7 +117,7 @@ impl ExportFiles {
         Ok(())
     }
 
-    /// Writes the books and the summary, makes all files durable and gives them their names: the summary
+    /// Writes books, Z reports and summary, makes all files durable and gives them their names: the summary
     /// last. If a name cannot be given, the names given before are taken back.
     ///
     /// # Errors
@@ -123,6 +125,7 @@ impl ExportFiles {
     pub(super) fn publish<'a>(
         mut self,
         books: impl Iterator<Item = &'a BookRow>,
+        cash_reports: impl Iterator<Item = &'a CashReportRow>,
         summary: &impl Serialize,
     ) -> anyhow::Result<()> {
         for book in books {
@@ -130,9 +133,13 @@ impl ExportFiles {
             let written = self.books.rows.write(&BookLine { book, net_cents }, |form| form.book(book));
             written.map_err(|error| failed(&self.final_path(&self.books), error))?;
         }
+        for report in cash_reports {
+            let written = self.cash.rows.write(report, |form| form.cash_report(report));
+            written.map_err(|error| failed(&self.final_path(&self.cash), error))?;
+        }
         let mut moves = vec![];
         let dir = self.dir;
-        for file in [self.orders, self.payments, self.books] {
+        for file in [self.orders, self.payments, self.books, self.cash] {
             let to = dir.join(file.path.file_name().unwrap_or_default());
             file.rows.close().map_err(|error| failed(&to, error))?;
             moves.push((file.path, to));

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::http::api::operator::accounts::csv_form::yuan;
-use crate::http::api::operator::accounts::rows::{AccountsRows, BookRow, CountRow, MovementRow, OrderRow};
+use crate::http::api::operator::accounts::rows::{
+    AccountsRows, BookRow, CashReportRow, CountRow, MovementRow, OrderRow,
+};
 use crate::http::control::accounts::AccountsHead;
 use crate::language::{Language, sentence};
 
@@ -23,6 +25,7 @@ pub(super) struct Totals {
     moved: BTreeMap<Key, Moved>,
     orders: OrderTotals,
     payments: PaymentTotals,
+    cash_reports: BTreeMap<u64, CashReportRow>,
     held: CountRow,
     in_doubt: CountRow,
     pub(super) read: u64,
@@ -74,6 +77,14 @@ struct BookTotals {
     net_cents: i128,
 }
 
+/// Number of Z reports, and the sum of their differences.
+#[derive(Clone, Copy, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CashTotals {
+    count: u64,
+    difference_cents: i128,
+}
+
 /// A sum of the books that differs from the payments, in cents.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -98,6 +109,7 @@ pub(super) struct Summary<'a> {
     orders: OrderTotals,
     payments: PaymentTotals,
     books: BookTotals,
+    cash_reports: CashTotals,
     held: CountRow,
     in_doubt: CountRow,
 }
@@ -109,6 +121,7 @@ impl Totals {
         page.orders.iter().for_each(|order| self.add_order(order));
         page.movements.iter().for_each(|movement| self.add_movement(movement));
         page.books.iter().for_each(|book| self.add_book(book));
+        self.cash_reports.extend(page.cash_reports.iter().map(|report| (report.number, report.clone())));
         for (sum, more) in [(&mut self.held, page.held), (&mut self.in_doubt, page.in_doubt)] {
             sum.count += more.count;
             sum.cents = sum.cents.saturating_add(more.cents);
@@ -130,6 +143,11 @@ impl Totals {
         self.books.values()
     }
 
+    /// Returns the Z reports, by number.
+    pub(super) fn cash_reports(&self) -> impl Iterator<Item = &CashReportRow> {
+        self.cash_reports.values()
+    }
+
     /// Returns the summary, with the result of the check.
     pub(super) fn summary<'a>(&self, head: &'a AccountsHead) -> Summary<'a> {
         let mut books = BookTotals::default();
@@ -146,6 +164,14 @@ impl Totals {
             orders: self.orders.clone(),
             payments: self.payments,
             books,
+            cash_reports: CashTotals {
+                count: self.cash_reports.len() as u64,
+                difference_cents: self
+                    .cash_reports
+                    .values()
+                    .map(|one| i128::from(one.difference_cents))
+                    .sum(),
+            },
             held: self.held,
             in_doubt: self.in_doubt,
         }
@@ -329,7 +355,16 @@ mod tests {
 
     fn page(movements: Vec<MovementRow>, books: Vec<BookRow>) -> AccountsRows {
         let none = CountRow::default();
-        AccountsRows { orders: Vec::new(), movements, books, held: none, in_doubt: none, read: 1, next: None }
+        AccountsRows {
+            orders: Vec::new(),
+            movements,
+            books,
+            cash_reports: Vec::new(),
+            held: none,
+            in_doubt: none,
+            read: 1,
+            next: None,
+        }
     }
 
     #[test]

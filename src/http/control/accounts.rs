@@ -85,6 +85,8 @@ fn parse_place(text: Option<&str>) -> Option<AccountsPlace> {
     match (kind, id) {
         ("o", "") => Some(AccountsPlace::Orders(None)),
         ("o", id) => Some(AccountsPlace::Orders(Some(OrderId::new(id.parse().ok()?)))),
+        ("z", "") => Some(AccountsPlace::CashReports(None)),
+        ("z", number) => Some(AccountsPlace::CashReports(Some(number.parse().ok()?))),
         ("d", id) => Some(AccountsPlace::Letters(DeadLetterId::new(id.parse().ok()?))),
         _ => None,
     }
@@ -101,6 +103,8 @@ mod tests {
             AccountsPlace::Orders(None),
             AccountsPlace::Orders(Some(OrderId::new(u64::MAX))),
             AccountsPlace::Letters(DeadLetterId::new(0)),
+            AccountsPlace::CashReports(None),
+            AccountsPlace::CashReports(Some(u64::MAX)),
         ] {
             assert_eq!(parse_place(Some(&place_text(place))), Some(place));
         }

@@ -96,6 +96,14 @@ fn noted(session: Option<CurrentSession>) -> Option<CurrentSession> {
     session.inspect(|session| attempt::note_user(session.user()))
 }
 
+pub(super) async fn unextended_session(parts: &Parts, app: &App) -> Result<Option<CurrentSession>, ApiError> {
+    let session = match token(&parts.headers) {
+        Some(token) => app.accounts.unextended_session(token, app.context.now()).await?,
+        None => None,
+    };
+    Ok(noted(session))
+}
+
 async fn operator(session: Option<CurrentSession>, app: &App) -> Result<UserId, ApiError> {
     let session = session.ok_or(Refusal::NotLoggedIn)?;
     match app.accounts.operator_refusal(&session, app.context.now()).await? {
@@ -155,11 +163,7 @@ impl FromRequestParts<App> for PollingOperator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let session = match token(&parts.headers) {
-            Some(token) => app.accounts.unextended_session(token, app.context.now()).await?,
-            None => None,
-        };
-        operator(noted(session), app).await.map(Self)
+        operator(unextended_session(parts, app).await?, app).await.map(Self)
     }
 }
 

@@ -8,11 +8,12 @@ use axum::http::Method;
 use axum::http::request::Parts;
 use mallbox_storage::UserId;
 
-use super::extract::{Operator, session};
+use super::extract::{Operator, PollingOperator, session, unextended_session};
 use crate::http::App;
 use crate::http::response::error::ApiError;
 use crate::mall::Refusal;
 use crate::mall::base::staff_list::StaffMember;
+use crate::mall::people::accounts::CurrentSession;
 
 /// Method and path of each call, as in the API description.
 pub(in crate::http) const STAFF_CALLS: &[(Method, &str)] = &[
@@ -27,6 +28,16 @@ pub(in crate::http) const STAFF_CALLS: &[(Method, &str)] = &[
     (Method::POST, "/ops/orders/{id}/pay"),
     (Method::POST, "/ops/orders/{id}/print"),
     (Method::GET, "/ops/printer"),
+    (Method::GET, "/ops/cash"),
+    (Method::POST, "/ops/cash"),
+    (Method::GET, "/ops/cash/{id}"),
+    (Method::POST, "/ops/cash/{id}/in"),
+    (Method::POST, "/ops/cash/{id}/out"),
+    (Method::POST, "/ops/cash/{id}/close"),
+    (Method::POST, "/ops/cash/{id}/print"),
+    (Method::GET, "/ops/cash/reports"),
+    (Method::GET, "/ops/cash/reports/{number}"),
+    (Method::POST, "/ops/cash/reports/{number}/print"),
 ];
 
 /// A person of the staff, by the request's valid token; 401 without a valid token, 403 for anybody else.
@@ -40,6 +51,10 @@ pub(in crate::http) struct OnlyStaff(pub(in crate::http) StaffMember);
 #[derive(Clone, Copy, Debug)]
 pub(in crate::http) struct StaffOrOperator(pub(in crate::http) UserId);
 
+/// Like [`StaffOrOperator`], without extending the session: for calls that pages poll.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::http) struct PollingStaffOrOperator(pub(in crate::http) UserId);
+
 impl StaffOrOperator {
     /// Returns whether the caller is a person of the staff.
     pub(in crate::http) fn is_staff(self) -> bool {
@@ -49,7 +64,15 @@ impl StaffOrOperator {
 
 /// Returns the person of the staff who makes the request; `None` for any other caller.
 async fn staff(parts: &Parts, app: &App) -> Result<Option<StaffMember>, ApiError> {
-    let Some(session) = session(parts, app).await? else { return Ok(None) };
+    staff_of(session(parts, app).await?, parts, app).await
+}
+
+async fn staff_of(
+    session: Option<CurrentSession>,
+    parts: &Parts,
+    app: &App,
+) -> Result<Option<StaffMember>, ApiError> {
+    let Some(session) = session else { return Ok(None) };
     if session.user().staff_number().is_none() {
         return Ok(None);
     }
@@ -83,6 +106,19 @@ impl FromRequestParts<App> for StaffOrOperator {
         match staff(parts, app).await? {
             Some(member) => Ok(Self(member.user())),
             None => Operator::from_request_parts(parts, app).await.map(|Operator(user)| Self(user)),
+        }
+    }
+}
+
+impl FromRequestParts<App> for PollingStaffOrOperator {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        match staff_of(unextended_session(parts, app).await?, parts, app).await? {
+            Some(member) => Ok(Self(member.user())),
+            None => {
+                PollingOperator::from_request_parts(parts, app).await.map(|PollingOperator(user)| Self(user))
+            }
         }
     }
 }

@@ -307,6 +307,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::Printer(_)
         | Refusal::Clock(ClockRefusal::Moved | ClockRefusal::BeforeRelease)
         | Refusal::Staff(_)
+        | Refusal::Cash(_)
         | Refusal::Guard(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) | Refusal::BadRules(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn | Refusal::ClaimGateway(ClaimGatewayRefusal::TokenInvalid) => {

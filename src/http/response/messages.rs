@@ -4,6 +4,7 @@
 
 mod audit_fault;
 mod body;
+mod cash;
 mod claim_gateways;
 mod clock;
 mod codes;
@@ -294,6 +295,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::Staff(refusal) => staff::of_refusal(*refusal, l),
         Refusal::Printer(refusal) => printer::of_refusal(*refusal, l),
         Refusal::Clock(refusal) => clock::of_refusal(*refusal, l),
+        Refusal::Cash(refusal) => cash::of_refusal(*refusal, l),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
         }

@@ -4,7 +4,8 @@ use std::num::NonZeroU8;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, ClosedReason, DeadReason, DeadState, OrderId, ReviewId, SaleRecord, StoreError, Timestamp,
+    CASH_MOVES_MAX, CashLimit, Cents, ClosedReason, DeadReason, DeadState, OrderId, ReviewId, SaleRecord,
+    StoreError, Timestamp,
 };
 
 use super::judgement_rules::RulesError;
@@ -147,6 +148,8 @@ pub enum Refusal {
     Clock(ClockRefusal),
     /// Staff cannot log in, or a person or PIN cannot be entered.
     Staff(StaffRefusal),
+    /// A cash session, or cash without one, is refused.
+    Cash(CashRefusal),
     /// The call cannot be served at present: load shedding, or an unreachable remote service.
     Busy,
 }
@@ -208,6 +211,37 @@ pub enum StaffRefusal {
     NameTaken,
     /// The mall has this number of people, the maximum.
     TooMany(usize),
+}
+
+/// A refusal about cash sessions. Nothing changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CashRefusal {
+    /// The till has no open session.
+    NoSession,
+    /// The till has an open session.
+    SessionOpen,
+    /// This number of tills have open sessions, the maximum.
+    TillsFull(u32),
+    /// The drawer has to hold only this amount, which is less than the amount to be taken out.
+    Short(Cents),
+    /// A sum of the session would exceed its maximum.
+    TooMuch,
+    /// Cash was paid in and out this number of times in the session, the maximum.
+    TooManyMoves(u64),
+    /// The drawer has to hold this amount by now, and not the amount on which the count was judged.
+    Changed(Cents),
+    /// The session was closed by the Z report with this number.
+    Closed(u64),
+}
+
+impl From<CashLimit> for CashRefusal {
+    fn from(limit: CashLimit) -> Self {
+        match limit {
+            CashLimit::Short(held) => Self::Short(held),
+            CashLimit::TooMuch => Self::TooMuch,
+            CashLimit::TooManyMoves => Self::TooManyMoves(CASH_MOVES_MAX),
+        }
+    }
 }
 
 /// A refusal about a second factor.

@@ -51,8 +51,8 @@ pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
 pub use clock_gap::ClockGap;
 pub use context::Context;
 pub use failure::{
-    CallbackError, ClaimGatewayRefusal, ClockRefusal, FactorRefusal, Failure, GuardRefusal, InputError,
-    PrinterRefusal, Refusal, StaffRefusal, SubscriberRefusal, WaitingRefusal,
+    CallbackError, CashRefusal, ClaimGatewayRefusal, ClockRefusal, FactorRefusal, Failure, GuardRefusal,
+    InputError, PrinterRefusal, Refusal, StaffRefusal, SubscriberRefusal, WaitingRefusal,
 };
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};

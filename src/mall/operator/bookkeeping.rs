@@ -10,7 +10,8 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Day, DaySpan, DeadLetterId, OrderFacts, OrderId, OrderPage, ShopId, StoreError, Timestamp, VoucherId,
+    CashReport, Day, DaySpan, DeadLetterId, OrderFacts, OrderId, OrderPage, ShopId, StoreError, Timestamp,
+    VoucherId,
 };
 
 use serde_json::json;
@@ -25,6 +26,8 @@ pub use movements::{Movement, MovementCause, MovementKind};
 const READ_MAX: u32 = 4_096;
 /// Orders after which a page ends.
 const PAGE_ORDERS: usize = 2_048;
+/// Z reports read at once.
+const CASH_REPORTS_MAX: u32 = 500;
 /// Time after which a page ends: the caller sees progress.
 const PAGE_TIME_MAX: Duration = Duration::from_secs(1);
 /// Maximum wait for claims of days that are over to become orders.
@@ -51,6 +54,8 @@ pub enum AccountsPlace {
     Orders(Option<OrderId>),
     /// Behind a dead letter.
     Letters(DeadLetterId),
+    /// Below a Z report; `None` is above the newest. Newest first.
+    CashReports(Option<u64>),
 }
 
 /// Number and sum of payments, in cents.
@@ -82,6 +87,8 @@ pub struct AccountsPage {
     pub movements: Vec<Movement>,
     /// Contributions of the page to the day books.
     pub books: BTreeMap<(Day, VoucherId), BookSums>,
+    /// Z reports of cash sessions closed on the days.
+    pub cash_reports: Vec<CashReport>,
     /// Names of all vouchers of the page.
     pub names: BTreeMap<VoucherId, VoucherName>,
     /// Money captured on the days for closed orders, to be returned.
@@ -197,7 +204,8 @@ impl Bookkeeping {
         Ok(0)
     }
 
-    /// Returns a page of the accounts, orders before dead letters.
+    /// Returns a page of the accounts: orders, then dead letters, then Z reports. The accounts of a sale have
+    /// no Z reports.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails: call again.
@@ -208,6 +216,7 @@ impl Bookkeeping {
         page.next = match place {
             AccountsPlace::Orders(after) => self.orders(scope, after, &mut books, &mut page).await?,
             AccountsPlace::Letters(after) => self.letters(scope, after, &mut books).await?,
+            AccountsPlace::CashReports(before) => self.cash_reports(scope, before, &mut page).await?,
         };
         page.books = books.lines;
         self.name(&mut page).await?;
@@ -254,7 +263,22 @@ impl Bookkeeping {
         let letters = self.context.storage.operator.ledger.letters(after, READ_MAX).await?;
         let of_scope = letters.iter().filter(|one| scope.sale.is_none_or(|sale| sale == one.voucher));
         of_scope.for_each(|letter| books.add_letter(letter));
-        Ok(letters.last().map(|last| AccountsPlace::Letters(last.id)))
+        let behind = letters.last().map(|last| AccountsPlace::Letters(last.id));
+        Ok(behind.or_else(|| scope.sale.is_none().then_some(AccountsPlace::CashReports(None))))
+    }
+
+    /// Reads all reports down to the first: the clock may have been set back between two of them.
+    async fn cash_reports(
+        &self,
+        scope: AccountsScope,
+        before: Option<u64>,
+        page: &mut AccountsPage,
+    ) -> Result<Option<AccountsPlace>, Failure> {
+        let window = self.window(scope)?;
+        let reports = self.context.storage.selling.cash.reports(before, CASH_REPORTS_MAX).await?;
+        let lowest = reports.last().map(|last| last.number);
+        page.cash_reports.extend(reports.into_iter().filter(|report| window.contains(report.closed)));
+        Ok(lowest.map(|lowest| AccountsPlace::CashReports(Some(lowest))))
     }
 
     /// Returns an id before all orders of a sale: the sale was created before its first order.

@@ -4,6 +4,7 @@
 //! Reasons and figures: `src/decisions/0012-ledger-check.md`.
 
 mod archive;
+mod cash;
 mod code;
 mod dead_letters;
 mod object;
@@ -95,6 +96,7 @@ impl LedgerCheck {
         self.verify_ids(counted.highest, &mut report).await?;
         self.verify_rows(era, &mut report).await?;
         archive::verify(&self.context.storage, &mut report).await?;
+        cash::verify(&self.context.storage, &mut report).await?;
         if let Some(fault) = self.context.storage.operator.audit.verify().await?.fault {
             report.find(Finding::new(Code::AuditChain, Object::MALL, "an unbroken hash chain", fault));
         }

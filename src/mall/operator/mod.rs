@@ -5,6 +5,7 @@ pub mod archive;
 pub mod backups;
 pub mod bookkeeping;
 mod break_glass;
+pub mod cash;
 pub mod claim_gateways;
 pub mod clock_admin;
 pub mod counter_sales;
@@ -30,6 +31,7 @@ pub mod vouchers;
 
 pub use archive::ArchiveAdmin;
 pub use bookkeeping::Bookkeeping;
+pub use cash::CashAdmin;
 pub use claim_gateways::ClaimGatewayAdmin;
 pub use clock_admin::{ClockAdmin, ClockReading};
 pub use counter_sales::CounterSales;

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use mallbox_storage::{
-    Cents, Order, OrderFilter, OrderId, OrderStatus, Page, Phone, Storage, StoreError, Timestamp, UserId,
-    VoucherId,
+    CashDrawer, Cents, Order, OrderFilter, OrderId, OrderStatus, Page, Phone, Storage, StoreError, Timestamp,
+    UserId, VoucherId,
 };
 use serde_json::{Value, json};
 
+use super::cash;
 use crate::mall::base::audited_action::{AuditedAction, By, run_audited, validate_reason};
 use crate::mall::base::{AuditLog, Context, Failure, Refusal, clean_text, wall_time};
 use crate::mall::selling::Orders;
@@ -81,6 +82,8 @@ pub struct CounterMoney {
     pub amount: Cents,
     /// Name of a [`CounterMethod`].
     pub method: String,
+    /// Name of the till whose drawer takes or gives cash; `None` for the till `1`.
+    pub till: Option<String>,
 }
 
 /// Result of recording a payment or a refund at the counter.
@@ -175,10 +178,11 @@ impl OrderAdmin {
     /// Records that the buyer paid for an order at the counter.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for an unknown method; [`Refusal::AmountDiffers`]; [`Refusal::NotAtCounter`] for
-    /// an order of another payment mode; [`Refusal::OrderStands`] for an order that cannot be paid any more:
-    /// the money goes back to the buyer; [`Refusal::NotFound`], [`Refusal::NotYet`]. After
-    /// [`Failure::Store`] a repeat resumes the step.
+    /// [`Refusal::BadValue`] for an unknown method or an invalid till; [`Refusal::AmountDiffers`];
+    /// [`Refusal::Cash`] for cash at a till without an open session, in a mall that has used cash sessions;
+    /// [`Refusal::NotAtCounter`] for an order of another payment mode; [`Refusal::OrderStands`] for an order
+    /// that cannot be paid any more: the money goes back to the buyer; [`Refusal::NotFound`],
+    /// [`Refusal::NotYet`]. After [`Failure::Store`] a repeat resumes the step.
     pub async fn pay_at_counter(
         &self,
         by: By,
@@ -186,8 +190,10 @@ impl OrderAdmin {
         money: &CounterMoney,
     ) -> Result<CounterOutcome, Failure> {
         let (orders, amount) = (self.orders.clone(), money.amount);
-        let detail = json!({ "amount": amount, "method": CounterMethod::named(&money.method)?.name() });
-        let work = async move { orders.pay_at_counter(order, amount, by.at).await };
+        let method = CounterMethod::named(&money.method)?;
+        let drawer = drawer_for(by, money, method)?;
+        let detail = json!({ "amount": amount, "method": method.name() });
+        let work = async move { orders.pay_at_counter(order, amount, drawer, by.at).await };
         self.at_counter(by, "order.pay", order, detail, work).await
     }
 
@@ -206,9 +212,10 @@ impl OrderAdmin {
     ) -> Result<CounterOutcome, Failure> {
         let reason = validate_reason(clean_text::line(reason))?;
         let (orders, amount) = (self.orders.clone(), money.amount);
-        let method = CounterMethod::named(&money.method)?.name();
-        let detail = json!({ "amount": amount, "method": method, "reason": reason });
-        let work = async move { orders.refund_at_counter(order, amount, by.at).await };
+        let method = CounterMethod::named(&money.method)?;
+        let drawer = drawer_for(by, money, method)?;
+        let detail = json!({ "amount": amount, "method": method.name(), "reason": reason });
+        let work = async move { orders.refund_at_counter(order, amount, drawer, by.at).await };
         self.at_counter(by, "order.refund", order, detail, work).await
     }
 
@@ -297,6 +304,14 @@ impl OrderAdmin {
         let views = self.orders.queries().views(orders).await?;
         let found = |view: OrderView| FoundOrder { phone: phones.get(&view.order.user).cloned(), view };
         Ok(views.into_iter().map(found).collect())
+    }
+}
+
+/// Returns the drawer that cash goes into or comes from; `None` for money of another kind.
+fn drawer_for(by: By, money: &CounterMoney, method: CounterMethod) -> Result<Option<CashDrawer>, Failure> {
+    match method {
+        CounterMethod::Cash => cash::drawer(by, money.till.as_deref()).map(Some),
+        CounterMethod::Terminal => Ok(None),
     }
 }
 

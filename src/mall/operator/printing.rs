@@ -3,6 +3,7 @@
 //! Reasons: `src/decisions/0084-receipts-on-paper.md`.
 
 mod address;
+mod cash_pages;
 mod characters;
 mod commands;
 mod device;
@@ -20,6 +21,7 @@ use crate::language::Language;
 use crate::mall::base::{
     AuditLog, AuditedAction, By, Context, Failure, PrinterRefusal, Refusal, run_audited,
 };
+use crate::mall::operator::cash::{XReport, ZReport};
 use crate::mall::selling::Receipts;
 
 pub use self::address::{PrinterAddress, PrinterAddressError};
@@ -63,7 +65,7 @@ impl PrinterAdmin {
         let printer = self.configured()?;
         let receipt = self.receipts.of_paid(order, by.at).await?;
         let job = pages::receipt(&receipt, printer.options(), (by.at, &self.context.zone), l);
-        self.print(by, "receipt.print", Some(order), job).await
+        self.print(by, "receipt.print", format!("order {order}"), Some(order), job).await
     }
 
     /// Prints a page that shows whether paper, characters and QR codes are right, in one language.
@@ -73,7 +75,27 @@ impl PrinterAdmin {
     pub async fn print_test_page(&self, by: By, l: Language) -> Result<(), Failure> {
         let printer = self.configured()?;
         let job = pages::trial(printer.options(), (by.at, &self.context.zone), l);
-        self.print(by, "printer.test", None, job).await
+        self.print(by, "printer.test", "printer".to_owned(), None, job).await
+    }
+
+    /// Prints an X report, in one language.
+    ///
+    /// # Errors
+    /// [`Refusal::Printer`] if nothing or only a part was printed; [`Failure::Store`] if the store fails.
+    pub async fn print_x(&self, by: By, x: &XReport, l: Language) -> Result<(), Failure> {
+        let printer = self.configured()?;
+        let job = cash_pages::x_report(x, printer.options(), (by.at, &self.context.zone), l);
+        self.print(by, "cash.print", format!("cash session {}", x.session.id), None, job).await
+    }
+
+    /// Prints a Z report, in one language.
+    ///
+    /// # Errors
+    /// [`Refusal::Printer`] if nothing or only a part was printed; [`Failure::Store`] if the store fails.
+    pub async fn print_z(&self, by: By, z: &ZReport, l: Language) -> Result<(), Failure> {
+        let printer = self.configured()?;
+        let job = cash_pages::z_report(z, printer.options(), (by.at, &self.context.zone), l);
+        self.print(by, "cash.print", format!("Z report {}", z.report.number), None, job).await
     }
 
     fn configured(&self) -> Result<&Printer, Refusal> {
@@ -84,11 +106,11 @@ impl PrinterAdmin {
         &self,
         by: By,
         action: &'static str,
+        subject: String,
         order: Option<OrderId>,
         job: Vec<u8>,
     ) -> Result<(), Failure> {
         let printer = self.configured()?.clone();
-        let subject = order.map_or_else(|| "printer".to_owned(), |order| format!("order {order}"));
         let detail = json!({ "printer": printer.options().address.to_string() });
         run_audited(&self.audit, by, AuditedAction { action, subject, detail }, async move {
             let outcome = printer.print(job).await;

@@ -12,11 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Order, OrderStatus, Payment, PaymentId, PaymentMode, PaymentState, StoreError, Timestamp, Transition,
-    TransitionOutcome,
+    CashDrawer, Order, OrderStatus, Payment, PaymentId, PaymentMode, PaymentState, StoreError, Timestamp,
+    Transition, TransitionOutcome,
 };
 
 pub use self::reports::CallbackOutcome;
+use super::cash_steps;
 use super::http_gateway::{Bill, HttpGateway};
 use super::payments::{GatewayError, GatewayState, Payments};
 use super::payments_in_progress::PaymentsInProgress;
@@ -102,6 +103,16 @@ impl Cashier {
     /// Pays for an unpaid order, through the gateway of its mode. A repeat while the buyer is at the gateway
     /// returns the same payment.
     pub(in crate::mall) async fn pay(&self, order: &Order, now: Timestamp) -> Result<PayOutcome, Failure> {
+        self.pay_into(order, None, now).await
+    }
+
+    /// Pays for an unpaid order like [`pay`](Self::pay); with a drawer, in cash.
+    pub(in crate::mall) async fn pay_into(
+        &self,
+        order: &Order,
+        drawer: Option<&CashDrawer>,
+        now: Timestamp,
+    ) -> Result<PayOutcome, Failure> {
         let rows = &self.context.storage.selling.payments;
         let bill = self.bill(order).await?;
         let payment = rows.start(order.id, order.pay_value, now).await?;
@@ -109,7 +120,9 @@ impl Cashier {
         let charged = self.gateway.charge(&payment, &bill).await;
         match charged.map(|charged| (charged.state, charged.pay_url)) {
             Ok((GatewayState::Pending, pay_url)) => Ok(PayOutcome::Pending(pay_url)),
-            Ok((GatewayState::Captured, _)) => self.captured(&payment, now).await.map(PayOutcome::Paid),
+            Ok((GatewayState::Captured, _)) => {
+                self.captured(&payment, drawer, now).await.map(PayOutcome::Paid)
+            }
             Ok((GatewayState::Refunded, _)) => {
                 rows.settle(payment.id, PaymentState::Refunded, now).await?;
                 self.paid_or_refusal(order).await.map(PayOutcome::Paid)
@@ -212,10 +225,22 @@ impl Cashier {
         }
     }
 
-    /// Marks the order as paid after a capture. Refunds the money if the order cannot be paid any more.
-    async fn captured(&self, payment: &Payment, now: Timestamp) -> Result<PaidOrder, Failure> {
+    /// Marks the order as paid after a capture; with a drawer, in cash. Refunds the money if the order cannot
+    /// be paid any more.
+    async fn captured(
+        &self,
+        payment: &Payment,
+        drawer: Option<&CashDrawer>,
+        now: Timestamp,
+    ) -> Result<PaidOrder, Failure> {
         let storage = &self.context.storage;
-        match storage.selling.orders.step(payment.order, Transition::Pay(payment.id), now).await? {
+        let pay = Transition::Pay(payment.id);
+        let stepped = cash_steps::step(&self.context, payment.order, pay, drawer, now).await;
+        if let Err(Failure::Refused(_)) = &stepped {
+            // Cash that the till does not take: the buyer keeps the money.
+            self.return_money(payment, now).await?;
+        }
+        match stepped? {
             TransitionOutcome::Done(order) => {
                 self.context.credits_changed(order.user).await;
                 storage.selling.deadlines.clear(&[order.id]).await?;
@@ -294,7 +319,7 @@ impl Cashier {
         let state = match response {
             Ok(GatewayState::Pending) => return Ok(()),
             Ok(GatewayState::Captured) => {
-                return match self.captured(row, now).await {
+                return match self.captured(row, None, now).await {
                     Ok(_) | Err(Failure::Refused(_)) => Ok(()),
                     Err(error) => Err(error),
                 };

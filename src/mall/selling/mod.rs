@@ -3,6 +3,7 @@
 mod backpressure;
 pub mod batch_claims;
 mod batch_size;
+mod cash_steps;
 pub mod cashier;
 pub mod challenge_service;
 mod challenges;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Order, OrderFilter, OrderId, OrderStatus, Page, PaymentMode, PurchaseOutcome, Timestamp,
-    Transition, TransitionOutcome, UserId, VoucherId, VoucherStatus,
+    CashDrawer, Cents, Order, OrderFilter, OrderId, OrderStatus, Page, PaymentMode, PurchaseOutcome,
+    Timestamp, Transition, TransitionOutcome, UserId, VoucherId, VoucherStatus,
 };
 
+use super::cash_steps;
 use super::cashier::{Cashier, PayOutcome};
 use super::closed_orders::release_closed;
 use super::order_numbers::OrderNumbers;
@@ -232,10 +233,11 @@ impl Orders {
     }
 
     /// Records that an order of any user was paid at the counter, for an operator. `amount` must be the
-    /// order's price. Returns the order, and whether the order had been paid before; of concurrent calls,
-    /// exactly one pays.
+    /// order's price; `drawer` receives the money if paid in cash. Returns the order, and whether the order
+    /// had been paid before; of concurrent calls, exactly one pays.
     ///
     /// # Errors
+    /// [`Refusal::Cash`] if the till takes no cash: the money stays with the buyer;
     /// [`Refusal::NotAtCounter`] for an order of another payment mode; [`Refusal::AmountDiffers`];
     /// [`Refusal::OrderStands`] for an order neither unpaid nor paid: the money stays with the buyer;
     /// [`Refusal::NotYet`], [`Refusal::NotFound`]. After [`Failure::Store`] a repeat resumes the step.
@@ -243,6 +245,7 @@ impl Orders {
         &self,
         order: OrderId,
         amount: Cents,
+        drawer: Option<CashDrawer>,
         now: Timestamp,
     ) -> Result<(OrderView, bool), Failure> {
         let order = self.recorded(None, order).await?;
@@ -250,20 +253,24 @@ impl Orders {
         let cashier = self.cashier.clone();
         let (paid, before) = match order.status {
             OrderStatus::Paid => (order, true),
-            OrderStatus::Unpaid => match detached(async move { cashier.pay(&order, now).await }).await? {
-                PayOutcome::Paid(paid) => (paid.order, !paid.is_new),
-                PayOutcome::Pending(_) => {
-                    return Err(Failure::Bug("a payment at the counter waits for its buyer".to_owned()));
+            OrderStatus::Unpaid => {
+                let paying = async move { cashier.pay_into(&order, drawer.as_ref(), now).await };
+                match detached(paying).await? {
+                    PayOutcome::Paid(paid) => (paid.order, !paid.is_new),
+                    PayOutcome::Pending(_) => {
+                        return Err(Failure::Bug("a payment at the counter waits for its buyer".to_owned()));
+                    }
                 }
-            },
+            }
             status => return Err(Refusal::OrderStands(status as u8).into()),
         };
         Ok((self.queries.view(paid).await?, before))
     }
 
     /// Records that the money of a paid order of any user was handed back at the counter, for an operator.
-    /// `amount` must be the order's price. Returns the unit to the sale. Returns the order, and whether the
-    /// order had been refunded before; of concurrent calls, exactly one refunds.
+    /// `amount` must be the order's price; `drawer` gives the money if refunded in cash. Returns the unit to
+    /// the sale. Returns the order, and whether the order had been refunded before; of concurrent calls,
+    /// exactly one refunds.
     ///
     /// # Errors
     /// As [`pay_at_counter`](Self::pay_at_counter), with [`Refusal::OrderStands`] for an order neither paid
@@ -272,6 +279,7 @@ impl Orders {
         &self,
         order: OrderId,
         amount: Cents,
+        drawer: Option<CashDrawer>,
         now: Timestamp,
     ) -> Result<(OrderView, bool), Failure> {
         let order = self.recorded(None, order).await?;
@@ -283,7 +291,7 @@ impl Orders {
             _ => Transition::StartRefund,
         };
         let (refunded, before) = detached(async move {
-            match context.storage.selling.orders.step(order.id, step, now).await? {
+            match cash_steps::step(&context, order.id, step, drawer.as_ref(), now).await? {
                 TransitionOutcome::Done(order) => {
                     release_closed(&context, &order).await?;
                     Ok((order, false))

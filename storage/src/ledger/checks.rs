@@ -62,6 +62,30 @@ checks! {
           AND (d.state = 2 OR d.reason = 'DOUBLE' AND d.holds_unit = 0))
         AND NOT EXISTS (SELECT 1 FROM waiting_entries AS w WHERE w.voucher_id = o.voucher_id
           AND w.user_id = o.user_id AND w.order_id = o.order_id AND w.state IN (0, 4, 5))";
+    /// An entry of a cash session belongs to a session, and is the payment or refund of an order at the
+    /// counter, or has a reason.
+    CashEntry = "SELECT CONCAT(session_id, ' ', number) AS id FROM cash_entries AS e WHERE kind NOT IN (1, 2, 3, 4)
+        OR amount < 0 OR NOT EXISTS (SELECT 1 FROM cash_sessions WHERE cash_sessions.id = e.session_id)
+        OR kind IN (3, 4) AND (order_id IS NOT NULL OR reason = '')
+        OR kind IN (1, 2) AND NOT EXISTS (SELECT 1 FROM orders AS o WHERE o.id = e.order_id AND o.payment_mode = 1
+          AND o.pay_value = e.amount AND (e.kind = 1 AND o.paid_ms = e.at_ms
+            OR e.kind = 2 AND o.status = 6 AND o.refunded_ms = e.at_ms))";
+    /// A cash session has numbers and sums of its entries; a closed session has a report, an open one none.
+    CashSession = "SELECT s.id AS id FROM cash_sessions AS s LEFT JOIN
+        (SELECT session_id, COUNT(*) AS entries, MAX(number) AS last,
+           SUM(CASE WHEN kind = 1 THEN amount ELSE 0 END) AS sales, SUM(CASE WHEN kind = 1 THEN 1 ELSE 0 END) AS sale_count,
+           SUM(CASE WHEN kind = 2 THEN amount ELSE 0 END) AS refunds, SUM(CASE WHEN kind = 2 THEN 1 ELSE 0 END) AS refund_count,
+           SUM(CASE WHEN kind = 3 THEN amount ELSE 0 END) AS paid_in, SUM(CASE WHEN kind = 3 THEN 1 ELSE 0 END) AS paid_in_count,
+           SUM(CASE WHEN kind = 4 THEN amount ELSE 0 END) AS paid_out, SUM(CASE WHEN kind = 4 THEN 1 ELSE 0 END) AS paid_out_count
+         FROM cash_entries GROUP BY session_id) AS c ON c.session_id = s.id
+        WHERE s.float_cents < 0 OR COALESCE(c.entries, 0) <> COALESCE(c.last, 0)
+          OR s.sales <> COALESCE(c.sales, 0) OR s.sale_count <> COALESCE(c.sale_count, 0)
+          OR s.refunds <> COALESCE(c.refunds, 0) OR s.refund_count <> COALESCE(c.refund_count, 0)
+          OR s.paid_in <> COALESCE(c.paid_in, 0) OR s.paid_in_count <> COALESCE(c.paid_in_count, 0)
+          OR s.paid_out <> COALESCE(c.paid_out, 0) OR s.paid_out_count <> COALESCE(c.paid_out_count, 0)
+          OR s.open_till IS NOT NULL AND s.open_till <> s.till
+          OR s.open_till IS NULL AND NOT EXISTS (SELECT 1 FROM cash_reports AS r WHERE r.session_id = s.id)
+          OR s.open_till IS NOT NULL AND EXISTS (SELECT 1 FROM cash_reports AS r WHERE r.session_id = s.id)";
     /// An entry of a waiting list has a user and a sale, and a promoted entry its order.
     WaitingEntry = "SELECT number AS id FROM waiting_entries AS w WHERE state NOT IN (0, 1, 2, 3, 4, 5)
         OR NOT EXISTS (SELECT 1 FROM users WHERE users.id = w.user_id)

@@ -43,6 +43,9 @@ const OPERATORS: &str = "113313+f3";
 /// The operator role is needed, or a session of staff.
 const STAFF: &str = "113313+f+";
 
+/// The count of a drawer that holds what it should.
+const COUNT: &str = r#"{"counted":100,"expected":100,"requestId":"a"}"#;
+
 /// `POST /user/login` and `POST /user/logout` are last, after the call that ends other sessions: both end the
 /// callers' sessions.
 const ROWS: &[Row] = &[
@@ -277,6 +280,16 @@ const ROWS: &[Row] = &[
     ("GET /ops/printer", "", "", STAFF),
     ("POST /ops/printer/test", "", "", "113313-f3"),
     ("POST /ops/orders/{id}/print", "/ops/orders/{paid}/print", "", "113313-f-"),
+    ("GET /ops/cash", "", "", STAFF),
+    ("POST /ops/cash", "", r#"{"till":"2","float":100}"#, STAFF),
+    ("GET /ops/cash/{id}", "/ops/cash/1", "", STAFF),
+    ("POST /ops/cash/{id}/in", "/ops/cash/1/in", r#"{"amount":1,"reason":"bank","requestId":"a"}"#, STAFF),
+    ("POST /ops/cash/{id}/out", "/ops/cash/1/out", r#"{"amount":1,"reason":"bank","requestId":"b"}"#, STAFF),
+    ("POST /ops/cash/{id}/print", "/ops/cash/1/print", "", "113313-f-"),
+    ("POST /ops/cash/{id}/close", "/ops/cash/1/close", COUNT, STAFF),
+    ("GET /ops/cash/reports", "", "", STAFF),
+    ("GET /ops/cash/reports/{number}", "/ops/cash/reports/1", "", STAFF),
+    ("POST /ops/cash/reports/{number}/print", "/ops/cash/reports/1/print", "", "113313-f-"),
     ("GET /ops/receipts/{code}", "/ops/receipts/{receipt}", "", STAFF),
     ("POST /ops/receipts/{code}/use", "/ops/receipts/{receipt}/use", "", STAFF),
     ("POST /ops/reports/note/{id}/hide", "/ops/reports/note/{note}/hide", "", OPERATORS),

@@ -2,6 +2,7 @@
 
 mod accounts;
 pub mod bad_requests;
+mod cash;
 pub mod events;
 pub mod live;
 mod ops;

@@ -1,5 +1,6 @@
 //! The operators' services and the ledger check.
 
+mod cash;
 mod dead_letters;
 mod fencing;
 mod ledger;

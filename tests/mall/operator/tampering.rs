@@ -16,6 +16,7 @@ macro_rules! update {
 }
 
 mod archive;
+mod cash;
 mod orders;
 mod others;
 
@@ -55,6 +56,7 @@ async fn whole() -> Whole {
     people(&w, &users).await;
     let by = By { actor: Actor::User(users[0]), at: w.now() };
     w.sale_admin.restock(by, sale, StockForm { add: Some(2), request: Some("truck".into()) }).await.unwrap();
+    cash::sessions(&w, by).await;
     // From here on vouchers are older than orders, and every later row has a later timestamp.
     w.advance(MINUTE).await;
     let mut orders = Vec::new();
@@ -221,12 +223,12 @@ async fn tampering_of_every_kind_is_named_and_a_whole_mall_is_not_found_fault_wi
     let report = whole.w.ledger.verify().await.unwrap();
     assert!(report.balances() && report.unsettled.is_empty(), "{report}");
     let mut missed = Vec::new();
-    let kinds = orders::KINDS.len() + others::KINDS.len() + others::OF_EACH.len();
+    let kinds = orders::KINDS.len() + others::KINDS.len() + others::OF_EACH.len() + cash::OF_EACH.len();
     for Kind { spoil, undo, code } in orders::KINDS.iter().chain(others::KINDS) {
         let (spoil, undo) = (Sql { sqlite: spoil, mysql: &[spoil] }, Sql { sqlite: undo, mysql: &[undo] });
         whole.is_named(spoil, undo, code, &mut missed).await;
     }
-    for (spoil, undo, code) in others::OF_EACH {
+    for (spoil, undo, code) in others::OF_EACH.iter().chain(cash::OF_EACH) {
         whole.is_named(*spoil, *undo, code, &mut missed).await;
     }
     if whole.w.ground().database().is_none() {

@@ -32,7 +32,7 @@ async fn set_mode(w: &World, mode: PaymentMode) {
 }
 
 fn cash(amount: Cents) -> CounterMoney {
-    CounterMoney { amount, method: "cash".to_owned() }
+    CounterMoney { amount, method: "cash".to_owned(), till: None }
 }
 
 async fn pay(w: &World, order: OrderId) -> Result<CounterOutcome, Failure> {
@@ -56,7 +56,7 @@ async fn only_an_operator_pays_and_only_the_price() {
         let refused = w.order_admin.pay_at_counter(w.by(), order, &cash(Cents::new(wrong))).await;
         assert_eq!(refusal(refused), Refusal::AmountDiffers(PRICE), "{wrong}");
     }
-    let coins = CounterMoney { amount: PRICE, method: "coins".to_owned() };
+    let coins = CounterMoney { amount: PRICE, method: "coins".to_owned(), till: None };
     let refused = w.order_admin.pay_at_counter(w.by(), order, &coins).await;
     assert_eq!(refusal(refused), Refusal::BadValue("method"));
     assert_eq!(refusal(pay(&w, OrderId::new(7)).await), Refusal::NotFound("order"));
@@ -205,7 +205,10 @@ async fn a_recording_that_broke_off_counts_for_nothing_and_is_repeated() {
             let (context, faults) = w.faulty();
             let broken = Orders::new(context.clone(), Cashier::new(context, w.gateway.clone()));
             faults.add(Fault::at_port("orders.step").error()).unwrap();
-            assert!(matches!(broken.pay_at_counter(order, PRICE, w.now()).await, Err(Failure::Store(_))));
+            assert!(matches!(
+                broken.pay_at_counter(order, PRICE, None, w.now()).await,
+                Err(Failure::Store(_))
+            ));
         }
         assert_eq!(states(&w, order).await, [PaymentState::Started]);
         let mut w = w.restart().await;
@@ -231,7 +234,7 @@ async fn a_step_whose_response_was_lost_is_reported_as_recorded_before() {
     let w = at_the_counter().await;
     let voucher = w.sale(1).await;
     let order = w.order(1, voucher).await;
-    w.orders.pay_at_counter(order, PRICE, w.now()).await.unwrap();
+    w.orders.pay_at_counter(order, PRICE, None, w.now()).await.unwrap();
     let mut w = w.restart().await;
     w.start_workers();
     assert!(pay(&w, order).await.unwrap().was_recorded);

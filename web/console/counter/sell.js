@@ -11,6 +11,7 @@ import { icon } from "../../parts/icons.js";
 import { formatYuan } from "../../parts/price.js";
 import { qrCode } from "../../parts/qr-code.js";
 import { skeletons } from "../../parts/skeleton.js";
+import { currentTill } from "../pieces/cash-till.js";
 import { formSheet } from "../pieces/form.js";
 import { heading } from "../pieces/heading.js";
 import { InDoubtError } from "../pieces/in-doubt-error.js";
@@ -119,7 +120,7 @@ function askSale({ id, title, payValue }, onSold) {
   const method = methodField();
   const requestId = newRequestId();
   return formSheet(t(`售出“${title}”`, `Sell ${title}`), [method], t(`已收 ${sum}`, `${sum} received`), async () => {
-    const body = { voucherId: id, amount: payValue, method: method.field.input.value, requestId };
+    const body = { voucherId: id, amount: payValue, method: method.field.input.value, till: currentTill(), requestId };
     try {
       onSold((await call("POST", "/staff/sales", { body })).data);
     } catch (error) {

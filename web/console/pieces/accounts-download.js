@@ -19,7 +19,8 @@ export async function downloadAccounts(signal) {
   const file = field(t("内容", "Content"), "select", {},
     h("option", { value: "payments" }, t("收退款", "Payments and refunds")),
     h("option", { value: "orders" }, t("订单", "Orders")),
-    h("option", { value: "books" }, t("日账", "Day book")));
+    h("option", { value: "books" }, t("日账", "Day book")),
+    h("option", { value: "cash" }, t("Z报表", "Z reports")));
   await formSheet(t("下载账目", "Download accounts"), [{ field: wanted, names: ["日期", "day"] }, { field: file, names: [] }],
     t("下载", "Download"), async () => {
       const response = await stream(`/ops/accounts/${wanted.input.value}/${file.input.value}`, signal);

@@ -38,9 +38,19 @@ function print(path) {
  * @param {string} order
  */
 export function printButton(order) {
-  const control = button(t("打印小票", "Print the receipt"), async () => {
-    await print(`/ops/orders/${order}/print`);
-    showToast(t("小票已打印", "Receipt printed"));
+  return printerButton(t("打印小票", "Print the receipt"), `/ops/orders/${order}/print`, t("小票已打印", "Receipt printed"));
+}
+
+/**
+ * Returns a button that prints on the receipt printer; hidden in a mall without a printer.
+ * @param {string} text
+ * @param {string} path of the call that prints
+ * @param {string} done text after printing
+ */
+export function printerButton(text, path, done) {
+  const control = button(text, async () => {
+    await print(path);
+    showToast(done);
   }, { icon: "print" });
   control.hidden = true;
   void hasPrinter().then((has) => (control.hidden = !has));

@@ -6,6 +6,7 @@ import { t } from "../../core/language.js";
 import { field } from "../../parts/field.js";
 import { formatYuan } from "../../parts/price.js";
 import { showToast } from "../../parts/toast.js";
+import { currentTill } from "./cash-till.js";
 import { formSheet } from "./form.js";
 import { InDoubtError } from "./in-doubt-error.js";
 import { isRedemptionInDoubt } from "./redemption.js";
@@ -74,7 +75,7 @@ function recorder(order, step, warning) {
   return async (/** @type {object} */ body) => {
     try {
       /** @type {Recorded} */
-      const recorded = (await call("POST", `/ops/orders/${order.id}/${step}`, { body: { amount: order.payValue, ...body } })).data;
+      const recorded = (await call("POST", `/ops/orders/${order.id}/${step}`, { body: { amount: order.payValue, till: currentTill(), ...body } })).data;
       if (recorded.recordedBefore && !isInDoubt) showToast(warning, { bad: true });
       else showToast(step === "pay" ? t("已登记收款", "Payment recorded") : t("已登记退款", "Refund recorded"));
       return recorded;

@@ -14,8 +14,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use self::csv_form::{BOOK_COLUMNS, BYTE_ORDER_MARK, CsvForm, ORDER_COLUMNS, PAYMENT_COLUMNS};
-use self::rows::{AccountsRows, BookRow};
+use self::csv_form::{BOOK_COLUMNS, BYTE_ORDER_MARK, CASH_COLUMNS, CsvForm, ORDER_COLUMNS, PAYMENT_COLUMNS};
+use self::rows::{AccountsRows, BookRow, CashReportRow};
 use crate::http::App;
 use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::request::extract::{Now, Operator, Path};
@@ -31,9 +31,9 @@ pub(super) fn routes() -> Calls {
     Calls::of(both("账目", "Accounts"))
         .get("/ops/accounts/{day}/{file}", download, both("下载一天的账目", "Download the accounts of a day"))
         .explained(both(
-            "适合Excel打开的CSV：`orders`是订单，`payments`是收退款，`books`是日账。`day`按商城时区，不晚于今天；\
+            "适合Excel打开的CSV：`orders`是订单，`payments`是收退款，`books`是日账，`cash`是Z报表。`day`按商城时区，不晚于今天；\
              已结束的日子若还有抢购没有成为订单，下载会中断。写入审计日志。",
-            "CSV for Excel: orders, payments or day books. `day` is in the mall's zone, not after today; the download of \
+            "CSV for Excel: orders, payments, day books or Z reports (`cash`). `day` is in the mall's zone, not after today; the download of \
              a day that is over is cut off while claims of that day are not yet orders. Written to the audit log.",
         ))
 }
@@ -44,10 +44,11 @@ enum AccountsFile {
     Orders,
     Payments,
     Books,
+    Cash,
 }
 
 impl AccountsFile {
-    const ALL: [Self; 3] = [Self::Orders, Self::Payments, Self::Books];
+    const ALL: [Self; 4] = [Self::Orders, Self::Payments, Self::Books, Self::Cash];
 
     fn named(name: &str) -> Result<Self, Refusal> {
         let found = Self::ALL.into_iter().find(|file| file.name() == name);
@@ -59,6 +60,7 @@ impl AccountsFile {
             Self::Orders => "orders",
             Self::Payments => "payments",
             Self::Books => "books",
+            Self::Cash => "cash",
         }
     }
 
@@ -67,6 +69,7 @@ impl AccountsFile {
             Self::Orders => ORDER_COLUMNS,
             Self::Payments => PAYMENT_COLUMNS,
             Self::Books => BOOK_COLUMNS,
+            Self::Cash => CASH_COLUMNS,
         }
     }
 }
@@ -139,6 +142,7 @@ impl Writer {
             return Err(EndReason::Failed(format!("{pending} claims of the day are not yet orders")));
         }
         let mut books: BTreeMap<u64, BookRow> = BTreeMap::new();
+        let mut reports: BTreeMap<u64, CashReportRow> = BTreeMap::new();
         let mut place = Some(AccountsPlace::Orders(None));
         while let Some(at) = place {
             let page = app.bookkeeping.page(self.scope, at).await?;
@@ -153,11 +157,17 @@ impl Writer {
                     }
                     Vec::new()
                 }
+                AccountsFile::Cash => {
+                    reports.extend(rows.cash_reports.into_iter().map(|report| (report.number, report)));
+                    Vec::new()
+                }
             };
             self.send(bytes).await?;
         }
         let books = csv_bytes(books.values().map(|book| form.book(book)))?;
-        self.send(books).await
+        self.send(books).await?;
+        let reports = csv_bytes(reports.values().map(|report| form.cash_report(report)))?;
+        self.send(reports).await
     }
 
     async fn send(&mut self, bytes: Vec<u8>) -> Result<(), EndReason> {

@@ -118,6 +118,9 @@ struct SellBody {
     /// `cash`, or `terminal`: a terminal of the shop.
     #[schemars(example = &"cash")]
     method: String,
+    /// The till that takes the cash; absent for the till `1`.
+    #[schemars(example = &"1")]
+    till: Option<String>,
     /// A name for this sale, 1 to 64 characters, chosen by the caller: a repeat of the call with the same
     /// name sells nothing more.
     #[schemars(example = &"0f6e2b1c9d")]
@@ -143,7 +146,7 @@ async fn sell(
 ) -> Reply<SoldAnswer> {
     let form = CounterSaleForm {
         voucher: VoucherId::new(body.voucher_id),
-        money: CounterMoney { amount: Cents::new(body.amount), method: body.method },
+        money: CounterMoney { amount: Cents::new(body.amount), method: body.method, till: body.till },
         request: body.request_id,
     };
     let sale = app.counter_sales.sell(By::operator(user, now), form).await?;

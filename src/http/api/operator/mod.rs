@@ -10,6 +10,7 @@ use live::Live;
 pub mod accounts;
 mod attack;
 pub mod audit;
+mod cash;
 mod claim_gateways;
 mod claim_limits;
 mod clock;
@@ -64,6 +65,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(counter::routes())
         .merge(printer::routes())
         .merge(clock::routes())
+        .merge(cash::routes())
         .merge(accounts::routes())
         .merge(dead_letters::routes())
         .merge(retries::routes())

@@ -33,9 +33,10 @@ pub(super) fn routes() -> Calls {
         .post("/ops/orders/{id}/pay", pay, both("柜台收款", "Record a payment at the counter"))
         .explained(both(
             "金额`amount`（分）须等于订单金额；`method`为`cash`（现金）或`terminal`（自有收款终端）。可重复调用：\
-                重复时返回`recordedBefore`，不会重复收款。",
+                重复时返回`recordedBefore`，不会重复收款。商城用过现金班次以后，收现金的收银台`till`必须已开班。",
             "The `amount` in cents must be the order's price; `method` is `cash` or `terminal` (a terminal of \
-                the shop). A repeat changes nothing and returns `recordedBefore`.",
+                the shop). A repeat changes nothing and returns `recordedBefore`. Once the mall has used cash \
+                sessions, cash needs an open session of its `till`.",
         ))
         .post("/ops/orders/{id}/refund", refund, both("柜台退款", "Record a refund at the counter"))
         .explained(both(
@@ -148,6 +149,9 @@ struct PayBody {
     /// `cash`, or `terminal`: a terminal of the shop.
     #[schemars(example = &"cash")]
     method: String,
+    /// The till whose drawer has the cash; absent for the till `1`.
+    #[schemars(example = &"1")]
+    till: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -158,6 +162,9 @@ struct RefundBody {
     /// `cash`, or `terminal`: a terminal of the shop.
     #[schemars(example = &"cash")]
     method: String,
+    /// The till whose drawer has the cash; absent for the till `1`.
+    #[schemars(example = &"1")]
+    till: Option<String>,
     /// The reason, 1 to 200 characters, for the audit log.
     #[serde(default)]
     reason: String,
@@ -181,7 +188,7 @@ async fn pay(
     Path(order): Path<u64>,
     Json(body): Json<PayBody>,
 ) -> Reply<RecordedAnswer> {
-    let money = CounterMoney { amount: Cents::new(body.amount), method: body.method };
+    let money = CounterMoney { amount: Cents::new(body.amount), method: body.method, till: body.till };
     let by = By::operator(caller.0, now);
     let paid = app.order_admin.pay_at_counter(by, OrderId::new(order), &money).await?;
     recorded(&app, paid, caller, now)
@@ -194,7 +201,7 @@ async fn refund(
     Path(order): Path<u64>,
     Json(body): Json<RefundBody>,
 ) -> Reply<RecordedAnswer> {
-    let money = CounterMoney { amount: Cents::new(body.amount), method: body.method };
+    let money = CounterMoney { amount: Cents::new(body.amount), method: body.method, till: body.till };
     let by = By::operator(user, now);
     let refunded = app.order_admin.refund_at_counter(by, OrderId::new(order), &money, &body.reason).await?;
     recorded(&app, refunded, StaffOrOperator(user), now)

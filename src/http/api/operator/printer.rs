@@ -63,7 +63,7 @@ struct PrinterAnswer {
 struct JobAnswer {
     #[schemars(example = &"2026-11-21T20:00:00")]
     time: String,
-    /// Order of the receipt; absent for a test page.
+    /// Order of the receipt; absent for another page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"662319245210910723")]
     order_id: Option<String>,

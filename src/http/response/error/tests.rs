@@ -7,7 +7,7 @@ use mallbox_storage::{Cents, DeadReason, DeadState, OrderId, ReviewId};
 use super::*;
 use crate::mall::base::judgement_rules::RulesError;
 use crate::mall::base::{
-    ClockRefusal, GuardRefusal, PrinterRefusal, StaffRefusal, SubscriberRefusal, WaitingRefusal,
+    CashRefusal, ClockRefusal, GuardRefusal, PrinterRefusal, StaffRefusal, SubscriberRefusal, WaitingRefusal,
 };
 
 /// Returns status, `Retry-After` and body as received by a client in this language.
@@ -136,6 +136,14 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::RefundAtCounter.into(), 200, "REFUND_AT_COUNTER"),
         (Refusal::NotAtCounter.into(), 200, "NOT_AT_COUNTER"),
         (Refusal::AmountDiffers(Cents::new(4_705)).into(), 200, "AMOUNT_DIFFERS"),
+        (Refusal::Cash(CashRefusal::NoSession).into(), 200, "CASH_NO_SESSION"),
+        (Refusal::Cash(CashRefusal::SessionOpen).into(), 200, "CASH_SESSION_OPEN"),
+        (Refusal::Cash(CashRefusal::TillsFull(8)).into(), 200, "CASH_TILLS_FULL"),
+        (Refusal::Cash(CashRefusal::Short(Cents::new(4_705))).into(), 200, "CASH_SHORT"),
+        (Refusal::Cash(CashRefusal::TooMuch).into(), 200, "CASH_TOO_MUCH"),
+        (Refusal::Cash(CashRefusal::TooManyMoves(200)).into(), 200, "CASH_MOVES_FULL"),
+        (Refusal::Cash(CashRefusal::Changed(Cents::new(4_705))).into(), 200, "CASH_CHANGED"),
+        (Refusal::Cash(CashRefusal::Closed(7)).into(), 200, "CASH_SESSION_CLOSED"),
         (Refusal::Callback(CallbackError::Signature).into(), 401, "BAD_SIGNATURE"),
         (Refusal::Callback(CallbackError::Malformed).into(), 400, "BAD_REQUEST"),
         (Refusal::Callback(CallbackError::Unknown).into(), 404, "NOT_FOUND"),

@@ -6,6 +6,8 @@ use crate::language::Language;
 pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
     match (l, name) {
         (Language::Zh, "user") => "用户",
+        (Language::Zh, "cash session") => "班次",
+        (Language::Zh, "Z report") => "Z报表",
         (Language::Zh, "kiosk") => "自助终端",
         (Language::Zh, "staff") => "店员",
         (Language::Zh, "claim gateway") => "抢购网关",
@@ -119,6 +121,12 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "requestId") => "请求编号",
         (Language::Zh, "reason") => "原因",
         (Language::Zh, "amount") => "金额",
+        (Language::Zh, "till") => "收银台",
+        (Language::Zh, "float") => "备用金",
+        (Language::Zh, "cash amount") => "金额",
+        (_, "cash amount") => "amount",
+        (Language::Zh, "counted") => "实点现金",
+        (Language::Zh, "expected") => "应有现金",
         (Language::Zh, "method") => "收款方式",
         (Language::Zh, "order status") => "订单状态",
         (Language::Zh, "user") => "用户编号",
@@ -185,7 +193,7 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
             "格式为2026-11-24，且不晚于今天（商城时区）",
             "a day like 2026-11-24, not after today in the mall's time zone",
         ),
-        "accounts file" => ("须为orders、payments或books", "orders, payments or books"),
+        "accounts file" => ("须为orders、payments、books或cash", "orders, payments, books or cash"),
         "accounts days" => {
             ("--from不得晚于--to，最多366天", "days in order, --from not after --to, and at most 366 of them")
         }
@@ -257,6 +265,11 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         ),
         "requestId" => ("1到64个字，每次请求各不相同", "1 to 64 characters, unique per request"),
         "reason" => ("须为1到200个字", "1 to 200 characters"),
+        "till" => ("须为1到20个字", "1 to 20 characters"),
+        "float" | "counted" | "expected" => {
+            ("须为0到100000000000的整数（分）", "0 to 100000000000, in cents")
+        }
+        "cash amount" => ("须为1到100000000000的整数（分）", "1 to 100000000000, in cents"),
         "method" => ("须为cash（现金）或terminal（收款终端）", "cash or terminal"),
         "order status" => ("须为1到6", "1 to 6"),
         "user" => (

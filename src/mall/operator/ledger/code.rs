@@ -102,6 +102,12 @@ codes! {
     PaymentInstant = "PAYMENT_INSTANT", "订单与付款的时间", "instant of order and payment";
     /// The background job watches a payment while its money is in flight.
     PaymentUnwatched = "PAYMENT_UNWATCHED", "付款的跟进标记", "payment's mark for the background job";
+    /// An entry of a cash session is the payment or refund of an order at the counter, or has a reason.
+    CashEntry = "CASH_ENTRY", "现金记录", "cash entry";
+    /// A cash session has the sums of its entries; a closed session has a Z report, an open session none.
+    CashSession = "CASH_SESSION", "班次的合计", "sums of a cash session";
+    /// Z reports have no gaps, their sessions' entries, and their digests in the audit log.
+    CashReport = "CASH_REPORT", "Z报表", "Z report";
     /// A dead letter has a user.
     LetterUser = "LETTER_USER", "死信的用户", "dead letter's user";
     /// A dead letter has a sale.

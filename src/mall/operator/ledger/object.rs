@@ -31,6 +31,9 @@ kinds! {
     Voucher = "优惠券", "voucher";
     Order = "订单", "order";
     Payment = "付款", "payment";
+    CashEntry = "现金记录", "cash entry";
+    CashSession = "班次", "cash session";
+    CashReport = "Z报表", "Z report";
     DeadLetter = "死信", "dead letter";
     WaitingEntry = "候补记录", "waiting entry";
     User = "用户", "user";

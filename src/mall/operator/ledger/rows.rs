@@ -25,6 +25,14 @@ pub(super) fn describe(check: RowCheck) -> (Code, Kind, &'static str) {
             Kind::Order,
             "a closed order of a sale, or a dead letter that is voided or a double",
         ),
+        R::CashEntry => (
+            Code::CashEntry,
+            Kind::CashEntry,
+            "an order paid or refunded at the counter for this amount at this time, or a reason",
+        ),
+        R::CashSession => {
+            (Code::CashSession, Kind::CashSession, "the sums of its entries, and a Z report once closed")
+        }
         R::WaitingEntry => {
             (Code::WaitingEntry, Kind::WaitingEntry, "a user, a sale, and the order of a promotion")
         }

@@ -79,22 +79,22 @@ pub(super) fn trial(options: &PrinterOptions, (now, zone): (Timestamp, &TimeZone
 }
 
 /// Lines that fit a paper.
-struct Page {
+pub(super) struct Page {
     commands: Commands,
     /// Columns per line.
     width: usize,
 }
 
 impl Page {
-    fn new(options: &PrinterOptions) -> Self {
+    pub(super) fn new(options: &PrinterOptions) -> Self {
         Self { commands: Commands::new(), width: options.columns.count() }
     }
 
-    fn heading(&mut self, text: &str) {
+    pub(super) fn heading(&mut self, text: &str) {
         self.text(text, Align::Centre, Look::Double);
     }
 
-    fn text(&mut self, text: &str, align: Align, look: Look) {
+    pub(super) fn text(&mut self, text: &str, align: Align, look: Look) {
         let width = if look == Look::Double { self.width / 2 } else { self.width };
         for line in wrapped(&printable(text), width) {
             self.commands.line(&line, align, look);
@@ -102,7 +102,7 @@ impl Page {
     }
 
     /// Prints a name at the left and a value at the right, below each other if one line is too short.
-    fn pair(&mut self, name: &str, value: &str) {
+    pub(super) fn pair(&mut self, name: &str, value: &str) {
         let value = printable(value);
         if columns(name) + 1 + columns(&value) <= self.width {
             let line = padded(name, self.width - columns(&value)) + &value;
@@ -114,7 +114,7 @@ impl Page {
         }
     }
 
-    fn rule(&mut self) {
+    pub(super) fn rule(&mut self) {
         self.commands.line(&"-".repeat(self.width), Align::Left, Look::Plain);
     }
 
@@ -127,7 +127,7 @@ impl Page {
         self.commands.qr(text);
     }
 
-    fn end(mut self) -> Vec<u8> {
+    pub(super) fn end(mut self) -> Vec<u8> {
         /// Lines below the text, to tear the paper off where there is no knife.
         const MARGIN_LINES: u8 = 3;
         self.commands.feed(MARGIN_LINES);
@@ -136,13 +136,13 @@ impl Page {
 }
 
 /// Formats an amount. `¥` is no character of printers.
-fn yuan(amount: Cents, l: Language) -> String {
+pub(super) fn yuan(amount: Cents, l: Language) -> String {
     let (sign, cents) = (if amount.get() < 0 { "-" } else { "" }, amount.get().unsigned_abs());
     let (whole, rest) = (cents / 100, cents % 100);
     sentence!(l, "{sign}{whole}.{rest:02}元", "CNY {sign}{whole}.{rest:02}")
 }
 
-fn time(at: Timestamp, zone: &TimeZone) -> String {
+pub(super) fn time(at: Timestamp, zone: &TimeZone) -> String {
     wall_time::text(at, zone).replace('T', " ")
 }
 

@@ -75,7 +75,7 @@ impl Cashier {
         if !matches!(row.state, PaymentState::Started | PaymentState::Failed) {
             return Ok(());
         }
-        match self.captured(row, now).await {
+        match self.captured(row, None, now).await {
             Ok(_) | Err(Failure::Refused(_)) => {}
             // The order has another open payment: a gateway captured a payment that it had declined.
             Err(Failure::Store(StoreError::Refused { .. })) => self.return_money(row, now).await?,

@@ -2,6 +2,7 @@
 
 pub mod attempts;
 pub mod cancellations;
+pub mod cash;
 pub mod claim_batches;
 pub mod claim_gateways;
 pub mod dead_letters;
@@ -30,6 +31,7 @@ use crate::case::Case;
 pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("attempts", attempts::CASES),
     ("cancellations", cancellations::CASES),
+    ("cash", cash::CASES),
     ("claim_batches", claim_batches::CASES),
     ("claim_gateways", claim_gateways::CASES),
     ("dead_letters", dead_letters::CASES),

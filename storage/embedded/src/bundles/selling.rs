@@ -12,8 +12,8 @@ use crate::queue::Queue;
 use crate::sales::EmbeddedSales;
 use crate::settled::Settled;
 use crate::sqlite::{
-    Database, EmbeddedAttempts, EmbeddedClaimBatches, EmbeddedClaimGateways, EmbeddedDeadLetters,
-    EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments, EmbeddedWaitingLists, Holders,
+    Database, EmbeddedAttempts, EmbeddedCashSessions, EmbeddedClaimBatches, EmbeddedClaimGateways,
+    EmbeddedDeadLetters, EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments, EmbeddedWaitingLists, Holders,
 };
 use crate::waiting_rooms::EmbeddedWaitingRooms;
 
@@ -44,6 +44,7 @@ pub(crate) fn ports(
         outbox: Arc::new(EmbeddedOutbox::new(database.clone())),
         dead_letters: Arc::new(EmbeddedDeadLetters::new(database.clone())),
         payments: Arc::new(EmbeddedPayments::new(database.clone())),
+        cash: Arc::new(EmbeddedCashSessions::new(database.clone())),
         waiting_lists: Arc::new(EmbeddedWaitingLists::new(database.clone())),
         waiting_rooms: Arc::new(EmbeddedWaitingRooms::default()),
         attempts: Arc::new(EmbeddedAttempts::new(database.clone())),

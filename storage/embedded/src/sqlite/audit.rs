@@ -31,14 +31,7 @@ impl Audit for EmbeddedAudit {
         detail: &str,
     ) -> Result<AuditEntry, StoreError> {
         let (action, subject, detail) = (action.to_owned(), subject.to_owned(), detail.to_owned());
-        let job = move |conn: &Connection| {
-            let (last, previous) = end(conn)?;
-            let number = last.checked_add(1).ok_or_else(|| refuse("the audit log is full"))?;
-            let mut entry = AuditEntry { number, at, actor, action, subject, detail, hash: [0; 32] };
-            entry.hash = entry.hash_after(&previous);
-            insert(conn, &entry)?;
-            Ok(entry)
-        };
+        let job = move |conn: &Connection| append(conn, at, actor, action, subject, detail);
         self.0.write("append to audit log", job).await
     }
 
@@ -55,6 +48,23 @@ impl Audit for EmbeddedAudit {
     async fn verify(&self) -> Result<AuditCheck, StoreError> {
         self.0.read("verify audit log", verify).await
     }
+}
+
+/// Appends an entry in the caller's transaction.
+pub(super) fn append(
+    conn: &Connection,
+    at: Timestamp,
+    actor: Actor,
+    action: String,
+    subject: String,
+    detail: String,
+) -> rusqlite::Result<AuditEntry> {
+    let (last, previous) = end(conn)?;
+    let number = last.checked_add(1).ok_or_else(|| refuse("the audit log is full"))?;
+    let mut entry = AuditEntry { number, at, actor, action, subject, detail, hash: [0; 32] };
+    entry.hash = entry.hash_after(&previous);
+    insert(conn, &entry)?;
+    Ok(entry)
 }
 
 /// Returns number and hash of the entry that the next entry follows. If head and entries disagree, the

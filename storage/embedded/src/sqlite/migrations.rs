@@ -42,6 +42,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0033_terms_token.sql"),
     include_str!("migrations/0034_orders_by_user.sql"),
     include_str!("migrations/0035_claim_gateways.sql"),
+    include_str!("migrations/0036_cash.sql"),
 ];
 
 type Work = fn(&Connection) -> rusqlite::Result<()>;
@@ -56,7 +57,10 @@ pub(crate) const NEWEST: i64 = VERSIONS.len() as i64;
 const FORMER: i64 = 33;
 
 /// Undoes the schema versions after [`FORMER`].
-const TO_FORMER: &str = "DROP TABLE claim_batches;
+const TO_FORMER: &str = "DROP TABLE cash_reports;
+     DROP TABLE cash_entries;
+     DROP TABLE cash_sessions;
+     DROP TABLE claim_batches;
      DROP TABLE claim_gateways;
      DROP INDEX orders_by_voucher;
      CREATE UNIQUE INDEX orders_by_user ON orders (user_id, voucher_id, slot);

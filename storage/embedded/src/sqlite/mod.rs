@@ -12,6 +12,7 @@ mod attempts;
 mod audit;
 #[cfg(test)]
 mod audit_tests;
+mod cash;
 mod checkpoint;
 mod claim_batches;
 mod claim_gateways;
@@ -89,6 +90,7 @@ mod writer;
 pub(crate) use archive::EmbeddedArchive;
 pub(crate) use attempts::EmbeddedAttempts;
 pub(crate) use audit::EmbeddedAudit;
+pub(crate) use cash::EmbeddedCashSessions;
 pub(crate) use checkpoint::COPY_PAGES;
 pub(crate) use claim_batches::EmbeddedClaimBatches;
 pub(crate) use claim_gateways::EmbeddedClaimGateways;

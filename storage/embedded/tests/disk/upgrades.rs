@@ -69,7 +69,7 @@ async fn a_mall_whose_upgrade_fails_is_as_it_was() {
     downgrade(closed.dir()).await.unwrap();
     // In the way of the last of the migrations.
     let database = Connection::open(closed.dir().join("mall.sqlite")).unwrap();
-    database.execute_batch("CREATE TABLE claim_gateways (mine)").unwrap();
+    database.execute_batch("CREATE TABLE cash_reports (mine)").unwrap();
     drop(database);
     let before = files(closed.dir());
     for _ in 0..2 {
@@ -79,15 +79,12 @@ async fn a_mall_whose_upgrade_fails_is_as_it_was() {
             "{refused}"
         );
         let words = refused.to_string();
-        assert!(
-            words.contains("claim_gateways") && words.contains("The mall is as it was before"),
-            "{words}"
-        );
+        assert!(words.contains("cash_reports") && words.contains("The mall is as it was before"), "{words}");
         assert_eq!(files(closed.dir()), before);
         assert_eq!(asides(closed.dir()), [""; 0]);
     }
     let database = Connection::open(closed.dir().join("mall.sqlite")).unwrap();
-    database.execute_batch("DROP TABLE claim_gateways").unwrap();
+    database.execute_batch("DROP TABLE cash_reports").unwrap();
     drop(database);
     has_everything(&closed.open().await).await;
 }

@@ -17,6 +17,7 @@ pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> SellingPorts {
         outbox: Arc::clone(&mysql.outbox),
         dead_letters: Arc::clone(&mysql.dead_letters),
         payments: Arc::clone(&mysql.payments),
+        cash: Arc::clone(&mysql.cash),
         waiting_lists: Arc::clone(&mysql.waiting_lists),
         waiting_rooms: Arc::clone(&redis.waiting_rooms),
         attempts: Arc::clone(&mysql.attempts),

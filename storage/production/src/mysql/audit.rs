@@ -32,17 +32,7 @@ impl Audit for MysqlAudit {
     ) -> Result<AuditEntry, StoreError> {
         self.0
             .write("append to audit log", |conn| {
-                boxed(async move {
-                    let (last, previous) = end(conn).await?;
-                    let number =
-                        last.checked_add(1).ok_or_else(|| MysqlError::refused("the audit log is full"))?;
-                    let (action, subject, detail) =
-                        (action.to_owned(), subject.to_owned(), detail.to_owned());
-                    let mut entry = AuditEntry { number, at, actor, action, subject, detail, hash: [0; 32] };
-                    entry.hash = entry.hash_after(&previous);
-                    insert(conn, &entry).await?;
-                    Ok(entry)
-                })
+                boxed(async move { append(conn, at, actor, action, subject, detail).await })
             })
             .await
     }
@@ -58,13 +48,36 @@ impl Audit for MysqlAudit {
     }
 }
 
+/// Appends an entry in the caller's transaction.
+pub(super) async fn append(
+    conn: &mut Conn,
+    at: Timestamp,
+    actor: Actor,
+    action: &str,
+    subject: &str,
+    detail: &str,
+) -> Result<AuditEntry, MysqlError> {
+    let (last, previous) = end(conn).await?;
+    let number = last.checked_add(1).ok_or_else(|| MysqlError::refused("the audit log is full"))?;
+    let (action, subject, detail) = (action.to_owned(), subject.to_owned(), detail.to_owned());
+    let mut entry = AuditEntry { number, at, actor, action, subject, detail, hash: [0; 32] };
+    entry.hash = entry.hash_after(&previous);
+    insert(conn, &entry).await?;
+    Ok(entry)
+}
+
+/// Keeps other appends out until the transaction ends.
+pub(super) async fn lock_head(conn: &mut Conn) -> Result<(), MysqlError> {
+    // Inserts the head if missing, and locks the row.
+    let sql = "INSERT INTO audit_head (one, number, hash) VALUES (1, 0, ?) ON DUPLICATE KEY UPDATE one = one";
+    execute(conn, sql, (AuditEntry::GENESIS_HASH.as_slice(),)).await.map(drop)
+}
+
 /// Returns the place that the next entry follows, and keeps other appends out until the transaction ends.
 /// Where head and entries disagree, the greater number counts, and the head if the numbers are equal: an
 /// append never repairs the traces of tampering.
 async fn end(conn: &mut Conn) -> Result<Place, MysqlError> {
-    // Inserts the head if missing, and locks the row.
-    let sql = "INSERT INTO audit_head (one, number, hash) VALUES (1, 0, ?) ON DUPLICATE KEY UPDATE one = one";
-    execute(conn, sql, (AuditEntry::GENESIS_HASH.as_slice(),)).await?;
+    lock_head(conn).await?;
     let last = "SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1";
     let last = first(conn, last, (), place).await?.unwrap_or((0, AuditEntry::GENESIS_HASH));
     let head = head(conn).await?;

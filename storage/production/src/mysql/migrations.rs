@@ -109,6 +109,13 @@ const STEPS: &[(&str, &str)] = steps![
     "0083_terms_token",
     "0084_claim_gateways",
     "0085_claim_batches",
+    "0086_cash_sessions",
+    "0087_cash_entries",
+    "0088_cash_reports",
+    "0089_cash_entries_are_not_changed",
+    "0090_cash_entries_are_not_removed",
+    "0091_cash_reports_are_not_changed",
+    "0092_cash_reports_are_not_removed",
 ];
 
 /// The newest step known to this program.

@@ -30,6 +30,7 @@ mod address;
 mod archive;
 mod attempts;
 mod audit;
+mod cash;
 mod claim_batches;
 mod claim_gateways;
 mod columns;
@@ -105,10 +106,10 @@ use std::time::Duration;
 
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
-    Archive, Attempts, Audit, ClaimBatches, ClaimGateways, Comments, Credits, DeadLetters, EventSubscribers,
-    Events, Follows, Import, LedgerRows, Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData,
-    Pictures, Reports, RetryTasks, Reviews, SecondFactors, Sequences, Shops, StoreError, Users, VoteLines,
-    Votes, Vouchers, WaitingLists, Waves,
+    Archive, Attempts, Audit, CashSessions, ClaimBatches, ClaimGateways, Comments, Credits, DeadLetters,
+    EventSubscribers, Events, Follows, Import, LedgerRows, Likes, Notes, OpenError, Orders, Outbox,
+    PaymentRows, PersonalData, Pictures, Reports, RetryTasks, Reviews, SecondFactors, Sequences, Shops,
+    StoreError, Users, VoteLines, Votes, Vouchers, WaitingLists, Waves,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -179,6 +180,8 @@ pub struct MysqlPorts {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments of orders.
     pub payments: Arc<dyn PaymentRows>,
+    /// Cash sessions of tills, and Z reports.
+    pub cash: Arc<dyn CashSessions>,
     /// Waiting lists of sold-out sales.
     pub waiting_lists: Arc<dyn WaitingLists>,
     /// The decision log of judged sales.
@@ -287,6 +290,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         outbox: Arc::new(outbox::MysqlOutbox(database.clone())),
         dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
         payments: Arc::new(payments::MysqlPayments(database.clone())),
+        cash: Arc::new(cash::MysqlCashSessions(database.clone())),
         waiting_lists: Arc::new(waiting_lists::MysqlWaitingLists(database.clone())),
         attempts: Arc::new(attempts::MysqlAttempts(database.clone())),
         claim_gateways: Arc::new(claim_gateways::MysqlClaimGateways(database.clone())),

@@ -1,6 +1,6 @@
 //! The accounts as CSV: money in yuan, and text that no spreadsheet executes.
 
-use super::rows::{BookRow, MovementRow, OrderRow};
+use super::rows::{BookRow, CashReportRow, MovementRow, OrderRow};
 
 /// Digits of a number that a spreadsheet keeps: longer ones lose their last digits.
 const SPREADSHEET_DIGITS: usize = 15;
@@ -34,6 +34,32 @@ pub const BOOK_COLUMNS: &[&str] = &[
     "chargebacks",
     "late",
     "net",
+];
+
+/// Columns of `cash.csv`.
+pub const CASH_COLUMNS: &[&str] = &[
+    "number",
+    "till",
+    "session",
+    "opened",
+    "opened_by",
+    "closed",
+    "closed_by",
+    "float",
+    "sales",
+    "refunds",
+    "paid_in",
+    "paid_out",
+    "sale_count",
+    "refund_count",
+    "paid_in_count",
+    "paid_out_count",
+    "first_payment",
+    "last_payment",
+    "expected",
+    "counted",
+    "difference",
+    "digest",
 ];
 
 /// Form of the fields.
@@ -96,6 +122,30 @@ impl CsvForm {
         fields.extend(counts.map(|count| count.to_string()));
         fields.extend(cents.map(|cents| yuan(cents.into())));
         fields.push(yuan(row.net_cents()));
+        fields
+    }
+
+    /// Returns the fields of [`CASH_COLUMNS`].
+    #[must_use]
+    pub fn cash_report(self, row: &CashReportRow) -> Vec<String> {
+        let cents =
+            [row.float_cents, row.sales_cents, row.refunds_cents, row.paid_in_cents, row.paid_out_cents];
+        let counts = [row.sale_count, row.refund_count, row.paid_in_count, row.paid_out_count];
+        let mut fields = vec![
+            row.number.to_string(),
+            plain_text(&row.till),
+            self.id(&row.session.to_string()),
+            row.opened.clone(),
+            self.id(&row.opened_by.to_string()),
+            row.closed.clone(),
+            self.id(&row.closed_by.to_string()),
+        ];
+        fields.extend(cents.map(|cents| yuan(cents.into())));
+        fields.extend(counts.map(|count| count.to_string()));
+        fields.extend([&row.first_payment, &row.last_payment].map(|at| at.clone().unwrap_or_default()));
+        let results = [row.expected_cents, row.counted_cents, row.difference_cents];
+        fields.extend(results.map(|cents| yuan(cents.into())));
+        fields.push(row.digest.clone());
         fields
     }
 

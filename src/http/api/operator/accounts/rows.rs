@@ -1,7 +1,9 @@
 //! The accounts as rows: of files, of the control API, and of downloads.
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{OrderFacts, OrderStatus, PaymentMode, Timestamp, VoucherId};
+use mallbox_storage::{
+    CashReport, CashSession, OrderFacts, OrderStatus, PaymentMode, Timestamp, VoucherId, hex,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::mall::base::wall_time;
@@ -101,6 +103,56 @@ pub struct BookRow {
     pub late_cents: i64,
 }
 
+/// A Z report of a cash session: [`CashReport`] with amounts in cents.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CashReportRow {
+    /// Number of the report.
+    pub number: u64,
+    /// Name of the till.
+    pub till: String,
+    /// Id of the session.
+    pub session: u64,
+    /// Time of the opening.
+    pub opened: String,
+    /// User who opened the session.
+    pub opened_by: u64,
+    /// Time of the closing.
+    pub closed: String,
+    /// User who closed the session.
+    pub closed_by: u64,
+    /// Cash in the drawer at the opening.
+    pub float_cents: i64,
+    /// Cash taken for orders.
+    pub sales_cents: i64,
+    /// Number of sales.
+    pub sale_count: u64,
+    /// Cash handed back for orders.
+    pub refunds_cents: i64,
+    /// Number of refunds.
+    pub refund_count: u64,
+    /// Cash paid in.
+    pub paid_in_cents: i64,
+    /// Number of times that cash was paid in.
+    pub paid_in_count: u64,
+    /// Cash paid out.
+    pub paid_out_cents: i64,
+    /// Number of times that cash was paid out.
+    pub paid_out_count: u64,
+    /// Time of the first sale or refund.
+    pub first_payment: Option<String>,
+    /// Time of the last sale or refund.
+    pub last_payment: Option<String>,
+    /// Cash that the drawer had to hold.
+    pub expected_cents: i64,
+    /// Cash counted.
+    pub counted_cents: i64,
+    /// Counted − expected.
+    pub difference_cents: i64,
+    /// SHA-256 of the report.
+    pub digest: String,
+}
+
 /// Number and sum of payments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CountRow {
@@ -120,6 +172,9 @@ pub struct AccountsRows {
     pub movements: Vec<MovementRow>,
     /// Contributions of this page to the day books.
     pub books: Vec<BookRow>,
+    /// Z reports, newest first.
+    #[serde(default)]
+    pub cash_reports: Vec<CashReportRow>,
     /// Money captured for closed orders, to be returned.
     pub held: CountRow,
     /// Payments with an unknown outcome.
@@ -158,6 +213,38 @@ impl BookRow {
     #[must_use]
     pub fn net_cents(&self) -> i128 {
         i128::from(self.revenue_cents) - i128::from(self.refunds_cents) - i128::from(self.chargebacks_cents)
+    }
+}
+
+impl CashReportRow {
+    fn new(report: &CashReport, zone: &TimeZone) -> Self {
+        let time = |at: Timestamp| wall_time::with_offset(at, zone);
+        let CashSession { id, till, opened, opened_by, float, totals, first_payment, last_payment, .. } =
+            &report.session;
+        Self {
+            number: report.number,
+            till: till.to_string(),
+            session: id.get(),
+            opened: time(*opened),
+            opened_by: opened_by.get(),
+            closed: time(report.closed),
+            closed_by: report.closed_by.get(),
+            float_cents: float.get(),
+            sales_cents: totals.sales.get(),
+            sale_count: totals.sale_count,
+            refunds_cents: totals.refunds.get(),
+            refund_count: totals.refund_count,
+            paid_in_cents: totals.paid_in.get(),
+            paid_in_count: totals.paid_in_count,
+            paid_out_cents: totals.paid_out.get(),
+            paid_out_count: totals.paid_out_count,
+            first_payment: first_payment.map(time),
+            last_payment: last_payment.map(time),
+            expected_cents: report.expected.get(),
+            counted_cents: report.counted.get(),
+            difference_cents: report.difference().get(),
+            digest: hex(&report.digest()),
+        }
     }
 }
 
@@ -223,6 +310,7 @@ impl AccountsRows {
             orders: page.orders.iter().map(order).collect(),
             movements: page.movements.iter().map(movement).collect(),
             books: books.collect(),
+            cash_reports: page.cash_reports.iter().map(|report| CashReportRow::new(report, zone)).collect(),
             held: CountRow::from(page.held),
             in_doubt: CountRow::from(page.in_doubt),
             read: page.read,
@@ -254,10 +342,13 @@ fn mode_text(mode: Option<PaymentMode>) -> String {
     mode.map_or("unknown", PaymentMode::name).to_owned()
 }
 
-/// Returns the text of a position: `o` or `d`, for orders or dead letters, and the id.
+/// Returns the text of a position: `o`, `d` or `z`, for orders, dead letters or Z reports, and the id.
 pub(in crate::http) fn place_text(place: AccountsPlace) -> String {
     match place {
         AccountsPlace::Orders(after) => after.map_or_else(|| "o".to_owned(), |after| format!("o{after}")),
         AccountsPlace::Letters(after) => format!("d{after}"),
+        AccountsPlace::CashReports(before) => {
+            before.map_or_else(|| "z".to_owned(), |before| format!("z{before}"))
+        }
     }
 }

@@ -1,0 +1,75 @@
+//! Messages about cash sessions.
+
+use mallbox_storage::{CASH_MAX, Cents};
+
+use super::body::{RefusalBody, fixed, made};
+use crate::language::Language;
+use crate::mall::CashRefusal;
+
+/// Returns the message of a refusal: what is wrong, and what to do.
+pub(super) fn of_refusal(refusal: CashRefusal, l: Language) -> RefusalBody {
+    match refusal {
+        CashRefusal::NoSession => fixed!(
+            l,
+            "CASH_NO_SESSION",
+            "这个收银台还没有开班，现金没有记账：请先在“收银”里开班，再收款或退款",
+            "This till has no open cash session and no cash was recorded; open the drawer under Cash, then try again."
+        ),
+        CashRefusal::SessionOpen => fixed!(
+            l,
+            "CASH_SESSION_OPEN",
+            "这个收银台已经开班：请先交班，再重新开班",
+            "This till has an open cash session; close that session first."
+        ),
+        CashRefusal::TillsFull(max) => made(
+            l,
+            "CASH_TILLS_FULL",
+            format!("最多{max}个收银台同时开班，请先交一个班"),
+            format!("At most {max} tills can have open cash sessions; close one first."),
+        ),
+        CashRefusal::Short(held) => made(
+            l,
+            "CASH_SHORT",
+            format!("钱箱里按账只有{}元，不够支出：请减少金额，或先存入现金", yuan(held)),
+            format!(
+                "The drawer holds only {} yuan by the books; take less, or pay cash in first.",
+                yuan(held)
+            ),
+        ),
+        CashRefusal::TooMuch => made(
+            l,
+            "CASH_TOO_MUCH",
+            format!("一个班次的每项合计最多{}元：请核对金额，或先交班", yuan(CASH_MAX)),
+            format!(
+                "No sum of a cash session may exceed {} yuan; check the amount, or close the session first.",
+                yuan(CASH_MAX)
+            ),
+        ),
+        CashRefusal::TooManyMoves(max) => made(
+            l,
+            "CASH_MOVES_FULL",
+            format!("一个班次最多存取现金{max}次，请先交班"),
+            format!("Cash can be paid in or out at most {max} times per session; close the session first."),
+        ),
+        CashRefusal::Changed(expected) => made(
+            l,
+            "CASH_CHANGED",
+            format!("清点期间钱箱又有收支，应有现金现为{}元：请核对后再交班", yuan(expected)),
+            format!(
+                "The drawer changed since the count: {} yuan are expected now. Check, then close again.",
+                yuan(expected)
+            ),
+        ),
+        CashRefusal::Closed(number) => made(
+            l,
+            "CASH_SESSION_CLOSED",
+            format!("这个班次已经交班，见Z报表{number}"),
+            format!("This cash session is closed already, by Z report {number}."),
+        ),
+    }
+}
+
+/// Formats an amount, which is never negative.
+fn yuan(cents: Cents) -> String {
+    format!("{}.{:02}", cents.get() / 100, cents.get() % 100)
+}
