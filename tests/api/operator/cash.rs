@@ -82,7 +82,8 @@ fn a_day_at_the_till_is_opened_counted_and_closed() {
     let repeat = close(&w, 33_450, 33_500, "evening")["data"].clone();
     assert_eq!((&repeat["digest"], &repeat["recordedBefore"]), (&z["digest"], &json!(true)));
     assert_eq!(close(&w, 33_450, 33_500, "other")["code"], "CASH_SESSION_CLOSED");
-    assert_eq!(refused(&w, "/ops/cash/1/in", &out), json!("CASH_SESSION_CLOSED"));
+    let late = json!({ "amount": 5, "reason": "零钱", "requestId": "late" });
+    assert_eq!(refused(&w, "/ops/cash/1/in", &late), json!("CASH_SESSION_CLOSED"));
 
     let one = w.ok("GET", "/ops/cash/reports/1", &w.operator)["data"].clone();
     let mut without_mark = z;
