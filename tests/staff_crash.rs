@@ -3,7 +3,6 @@
 //!
 //! `MALLBOX_CRASH_CYCLES` sets the number of kills, `MALLBOX_SEED` repeats a plan.
 
-
 mod common;
 
 use std::collections::BTreeMap;

@@ -17,7 +17,7 @@ use crate::http::request::gateway_token::FromGateway;
 use crate::http::request::guard_headers::{self, FromDevice, KioskKey, Shown};
 use crate::http::request::if_none_match::IfNoneMatch;
 use crate::http::request::signed_body::SignedBody;
-use crate::http::request::staff_calls::{OnlyStaff, StaffOrOperator};
+use crate::http::request::staff_calls::{OnlyStaff, PollingStaffOrOperator, StaffOrOperator};
 use crate::http::response::error::ApiError;
 use crate::mall::base::request_signature::{SIGNATURE, TIMESTAMP};
 
@@ -129,6 +129,12 @@ impl Input for OnlyStaff {
 }
 
 impl Input for StaffOrOperator {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_staff();
+    }
+}
+
+impl Input for PollingStaffOrOperator {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.wants_staff();
     }

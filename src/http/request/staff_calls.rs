@@ -53,7 +53,7 @@ pub(in crate::http) struct StaffOrOperator(pub(in crate::http) UserId);
 
 /// Like [`StaffOrOperator`], without extending the session: for calls that pages poll.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::http) struct PollingStaffOrOperator(pub(in crate::http) UserId);
+pub(in crate::http) struct PollingStaffOrOperator;
 
 impl StaffOrOperator {
     /// Returns whether the caller is a person of the staff.
@@ -115,10 +115,8 @@ impl FromRequestParts<App> for PollingStaffOrOperator {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match staff_of(unextended_session(parts, app).await?, parts, app).await? {
-            Some(member) => Ok(Self(member.user())),
-            None => {
-                PollingOperator::from_request_parts(parts, app).await.map(|PollingOperator(user)| Self(user))
-            }
+            Some(_) => Ok(Self),
+            None => PollingOperator::from_request_parts(parts, app).await.map(|_| Self),
         }
     }
 }

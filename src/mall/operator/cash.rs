@@ -108,7 +108,7 @@ impl CashAdmin {
             }
         })
         .await?;
-        Ok(self.x_of(session).await?)
+        self.x_of(session).await
     }
 
     /// Returns the X reports of all open sessions, by till.
@@ -130,7 +130,7 @@ impl CashAdmin {
     pub async fn x(&self, session: CashSessionId) -> Result<XReport, Failure> {
         let open = self.cash().open_sessions().await?;
         let session = open.into_iter().find(|one| one.id == session);
-        Ok(self.x_of(session.ok_or(Refusal::NotFound("cash session"))?).await?)
+        self.x_of(session.ok_or(Refusal::NotFound("cash session"))?).await
     }
 
     /// Pays cash in or out. A repeat with the same key changes nothing. Returns the session after the call,
@@ -232,20 +232,20 @@ impl CashAdmin {
     pub async fn report(&self, number: u64) -> Result<ZReport, Failure> {
         let newest = self.cash().reports(number.checked_add(1), 1).await?;
         let report = newest.into_iter().find(|report| report.number == number);
-        Ok(self.z_of(report.ok_or(Refusal::NotFound("Z report"))?).await?)
+        self.z_of(report.ok_or(Refusal::NotFound("Z report"))?).await
     }
 
     fn cash(&self) -> Arc<dyn CashSessions> {
         Arc::clone(&self.context.storage.selling.cash)
     }
 
-    async fn x_of(&self, session: CashSession) -> Result<XReport, StoreError> {
+    async fn x_of(&self, session: CashSession) -> Result<XReport, Failure> {
         let moves = self.moves(session.id).await?;
         let names = self.names(&moves, [session.opened_by]).await?;
         Ok(XReport { session, moves, names })
     }
 
-    async fn z_of(&self, report: CashReport) -> Result<ZReport, StoreError> {
+    async fn z_of(&self, report: CashReport) -> Result<ZReport, Failure> {
         let moves = self.moves(report.session.id).await?;
         let names = self.names(&moves, [report.session.opened_by, report.closed_by]).await?;
         Ok(ZReport { report, moves, names })
