@@ -29,31 +29,31 @@ pub(in crate::http) const STAFF_CALLS: &[(Method, &str)] = &[
     (Method::GET, "/ops/printer"),
 ];
 
-/// A person of the staff, by the request's valid token; 401 without a valid token, 403 for anybody else.
+/// A staff member, by the request's valid token; 401 without a valid token, 403 for anybody else.
 ///
 /// The list of staff is read from the database on each request, so that a removal takes effect immediately.
 #[derive(Clone, Debug)]
 pub(in crate::http) struct OnlyStaff(pub(in crate::http) StaffMember);
 
-/// A person of the staff or an operator, by the request's valid token; 401 without a valid token, 403 for
-/// anybody else, as for [`Operator`].
+/// A staff member or an operator, by the request's valid token; 401 without a valid token, 403 for anybody
+/// else, as for [`Operator`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::http) struct StaffOrOperator(pub(in crate::http) UserId);
 
 impl StaffOrOperator {
-    /// Returns whether the caller is a person of the staff.
+    /// Returns whether the caller is a staff member.
     pub(in crate::http) fn is_staff(self) -> bool {
         self.0.staff_number().is_some()
     }
 }
 
-/// Returns the person of the staff who makes the request; `None` for any other caller.
+/// Returns the staff member who makes the request; `None` for any other caller.
 async fn staff(parts: &Parts, app: &App) -> Result<Option<StaffMember>, ApiError> {
     let Some(session) = session(parts, app).await? else { return Ok(None) };
     if session.user().staff_number().is_none() {
         return Ok(None);
     }
-    let member = app.staff.member(&session).await?.ok_or(Refusal::NotLoggedIn)?;
+    let member = app.staff.member(&session, app.context.now()).await?.ok_or(Refusal::NotLoggedIn)?;
     if is_staff_call(parts) { Ok(Some(member)) } else { Err(Refusal::Forbidden.into()) }
 }
 

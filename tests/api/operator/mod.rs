@@ -3,6 +3,7 @@
 mod accounts;
 pub mod bad_requests;
 pub mod events;
+mod interrupted_sales;
 pub mod live;
 mod ops;
 #[path = "../../common/paper.rs"]
@@ -11,6 +12,7 @@ mod printing;
 pub mod retries;
 mod security_events;
 pub mod staff;
+mod staff_log_ins;
 mod users;
 #[path = "../../common/webhook_receiver.rs"]
 mod webhook_receiver;

@@ -3,6 +3,7 @@
 mod dead_letters;
 mod fencing;
 mod ledger;
+mod locked_settings;
 mod orders;
 mod sales;
 mod stock;
