@@ -36,8 +36,8 @@ fn is_short(secret: &str) -> bool {
 /// A mall on servers without the flag has none.
 ///
 /// # Errors
-/// [`CommandFailure::CannotRead`], [`CommandFailure::CannotWrite`] or [`CommandFailure::NoStaffSecret`] for the
-/// file; [`UsageError::ShortStaffSecret`].
+/// [`CommandFailure::CannotRead`], [`CommandFailure::CannotWrite`] or [`CommandFailure::NoStaffSecret`] for
+/// the file; [`UsageError::ShortStaffSecret`].
 pub(super) fn of(dir: Option<&Path>, secret: Option<&str>) -> anyhow::Result<StaffKey> {
     check(secret)?;
     match (secret, dir) {

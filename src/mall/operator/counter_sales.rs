@@ -66,8 +66,8 @@ impl CounterSales {
     }
 
     /// Sells one unit of a voucher, and records its payment. A repeat with the same key continues an
-    /// interrupted sale, and returns a completed one, with the method of its first call. After the order of an
-    /// interrupted sale was cancelled, a repeat sells anew.
+    /// interrupted sale, and returns a completed one, with the method of its first call. After the order of
+    /// an interrupted sale was cancelled, a repeat sells anew.
     ///
     /// # Errors
     /// [`Refusal::BadValue`] for an invalid key or method; [`Refusal::NotFound`] for a voucher not on the

@@ -79,8 +79,8 @@ impl KioskAdmin {
         .await
     }
 
-    /// Removes a kiosk. Within five seconds its key is good for nothing, and neither are the sessions of staff
-    /// that began there.
+    /// Removes a kiosk. Within five seconds, its key and the sessions of staff that began there are good for
+    /// nothing.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]. After [`Failure::Store`] the kiosk may or may not be in the list.

@@ -121,8 +121,8 @@ struct SellBody {
     /// `cash`, or `terminal`: a terminal of the shop.
     #[schemars(example = &"cash")]
     method: String,
-    /// A random name for this sale, 1 to 64 characters, chosen by the caller and never used again: a repeat of
-    /// the call with the same name sells nothing more.
+    /// A random name for this sale, 1 to 64 characters, chosen by the caller and never used again: a repeat
+    /// of the call with the same name sells nothing more.
     #[schemars(example = &"0f6e2b1c9d")]
     request_id: String,
 }
