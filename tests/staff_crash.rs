@@ -127,7 +127,7 @@ fn a_counter_sale_killed_in_the_middle_is_sold_and_paid_or_nothing() -> anyhow::
     ok(server.address, "POST", "/ops/staff", &operator, &json!({ "name": "Anne", "pin": PIN }))?;
     server.stop()?;
 
-    let mut acknowledged = BTreeMap::new();
+    let (mut acknowledged, mut half_done) = (BTreeMap::new(), 0);
     for cycle in 0..cycles {
         let server = start()?;
         let counter = Counter::open(server.address, &key)?;
@@ -152,7 +152,8 @@ fn a_counter_sale_killed_in_the_middle_is_sold_and_paid_or_nothing() -> anyhow::
                 acknowledged.insert(request, order);
             }
         }
-        check(&data, &acknowledged)?;
+        let found = check(&data, &acknowledged)?;
+        half_done += u64::from(found.iter().any(|order| order.status == OrderStatus::Unpaid));
 
         // Half of the keys are called again: they are sold once, with the order of before if there was one.
         let server = start()?;
@@ -170,6 +171,8 @@ fn a_counter_sale_killed_in_the_middle_is_sold_and_paid_or_nothing() -> anyhow::
         server.stop()?;
         check(&data, &acknowledged)?;
     }
+    // Where a kill falls is chance. `interrupted_sales` of the API tests leaves a sale half done for certain.
+    eprintln!("{half_done} of {cycles} kills left an unpaid order");
     // What nobody repeated is unpaid, and has ten minutes: nothing is half sold.
     let found = check(&data, &acknowledged)?;
     for order in found.iter().filter(|order| order.status != OrderStatus::Paid) {

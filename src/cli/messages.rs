@@ -88,6 +88,8 @@ pub(super) enum CommandFailure {
     NotCleanedUp(PathBuf),
     /// The import is complete, and the mall could not mark its stop as clean.
     ImportedNotClosed,
+    /// The file of the staff's secret is empty or damaged.
+    NoStaffSecret(PathBuf),
     /// A file without a token.
     #[cfg(feature = "production")]
     NoToken(PathBuf),
@@ -242,6 +244,14 @@ impl CommandFailure {
                     l,
                     "导入已完成，但未能正常关闭",
                     "the import is complete, but the shutdown was not clean"
+                )
+            }
+            Self::NoStaffSecret(file) => {
+                let file = file.display();
+                sentence!(
+                    l,
+                    "{file}是空的或已损坏；请放回原来的文件，或删除它并给每位店员换PIN",
+                    "{file} is empty or damaged; put the former file back, or delete it and give all staff new PINs"
                 )
             }
             #[cfg(feature = "production")]

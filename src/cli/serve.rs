@@ -14,6 +14,7 @@ use super::running_mall;
 use super::running_mall::BootOptions;
 use super::runtime::block_on;
 use super::service::{self, PassedSockets};
+use super::staff_key;
 use crate::config::{self, ServeConfig};
 use crate::http::{Bound, HostNames};
 use crate::language::Language;
@@ -53,6 +54,9 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     let challenge_service = config.challenges.service().map_err(UsageError::ChallengeService)?;
     let alerts = config.alerts.receiver(place.dir()).map_err(UsageError::BadAlertUrl)?;
     let printer = config.site.printer.options().map_err(UsageError::Printer)?;
+    let staff_secret = config.staff_secret.as_ref().map(|secret| secret.0.clone());
+    staff_key::check(staff_secret.as_deref())?;
+    let has_staff_secret = staff_secret.is_some() || place.dir().is_some();
     // Dropped after the runtime of the mall.
     let _log = log::start_for_site(&config.site)?;
     service::opening(l);
@@ -71,7 +75,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         challenge_service,
         alerts: alerts.clone(),
         printer,
-        staff_secret: config.staff_secret.as_ref().map(|secret| secret.0.clone()),
+        staff_secret,
     };
     block_on(async {
         let mall = match (running_mall::open(plan).await, alerts) {
@@ -83,6 +87,11 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         };
         let usual = if config.demo_data { PaymentMode::Sandbox } else { PaymentMode::Counter };
         mall.choose_payment(&config.site, usual).await?;
+        if !has_staff_secret && mall.app.context.staff().await?.members().next().is_some() {
+            tracing::warn!(
+                "the database holds all that the PINs of staff depend on: set --staff-secret, and give new PINs"
+            );
+        }
         let hosts = match config.site.host.as_slice() {
             [] => HostNames::Any,
             names => HostNames::known(names),

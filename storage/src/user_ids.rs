@@ -13,7 +13,7 @@ const WALK_IN_FIRST: u64 = STAFF_FIRST + WALK_INS;
 const WALK_INS: u64 = 1 << 51;
 
 impl UserId {
-    /// Returns the id of a person of the staff, by the number of the person.
+    /// Returns the id of a staff member, by the number of the person.
     #[must_use]
     pub fn of_staff(number: u32) -> Self {
         Self::new(STAFF_FIRST + u64::from(number))
@@ -32,7 +32,7 @@ impl UserId {
         self.get() < STAFF_FIRST
     }
 
-    /// Returns the number of a person of the staff; `None` for any other id.
+    /// Returns the number of a staff member; `None` for any other id.
     #[must_use]
     pub fn staff_number(self) -> Option<u32> {
         u32::try_from(self.get().checked_sub(STAFF_FIRST)?).ok()

@@ -74,6 +74,7 @@ pub const LINES: &[(&str, i32, &str)] = &[
         2,
         "beyond this machine, URLs must begin with https://",
     ),
+    ("serve --data {new} --staff-session-minutes 0", 2, "--staff-session-minutes"),
     ("serve --data {new} --public-url mall.example.com", 2, "--public-url: expected an address such as"),
     ("serve --data {new} --printer lp0", 2, "--printer: expected an address such as tcp://192.168.1.50:9100"),
     ("serve --data {new} --printer 192.0.2.7:9100", 2, "absolute path such as /dev/usb/lp0, not \"192.0.2.7:9100\""),

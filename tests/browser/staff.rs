@@ -29,7 +29,7 @@ fn furnished(mall: &Mall) -> String {
     page.link("店员").click();
     page.sees("还没有店员");
     page.button("添加店员").click();
-    page.part("添加店员").field("名称").fill("小安");
+    page.part("添加店员").field("姓名").fill("小安");
     page.part("添加店员").field("PIN").fill("123456");
     page.part("添加店员").button("添加").click();
     page.sees("这个PIN太容易被猜到");

@@ -11,6 +11,7 @@ use super::backup::BackupMisuse;
 use super::bench::BenchMisuse;
 use super::causes::of_system;
 use crate::cli::service::SocketMisuse;
+use crate::cli::staff_key::SECRET_MIN;
 #[cfg(feature = "otlp")]
 use crate::config::CollectorUrlError;
 use crate::config::{ChallengeConfigError, ConfigFileError, LocationError, PrinterConfigError};
@@ -57,6 +58,8 @@ pub(in crate::cli) enum UsageError {
     ChallengeService(ChallengeConfigError),
     /// The flags of the receipt printer cannot be used.
     Printer(PrinterConfigError),
+    /// --staff-secret is too short, or empty.
+    ShortStaffSecret,
     /// --public-url is no address of a site; the value.
     BadPublicUrl(String),
     /// An import whose orders would be paid through a gateway that does not know them.
@@ -170,6 +173,16 @@ impl UsageError {
             ),
             Self::BadPaymentGateway(why) => {
                 sentence!(l, "--payment-url或--payment-secret不合要求：{why}", "--payment-url: {why}")
+            }
+            Self::ShortStaffSecret => {
+                let least = SECRET_MIN;
+                sentence!(
+                    l,
+                    "--staff-secret（或环境变量MALLBOX_STAFF_SECRET）至少须有{least}个字符，例如openssl rand -hex 32的输出；\
+                     不用时请去掉，不要留空",
+                    "--staff-secret (or the environment variable MALLBOX_STAFF_SECRET) needs at least {least} \
+                     characters, such as the output of openssl rand -hex 32; without one, leave it out instead of empty"
+                )
             }
             Self::BadPublicUrl(url) => sentence!(
                 l,

@@ -40,14 +40,14 @@ pub(in crate::http) const STAFF_CALLS: &[(Method, &str)] = &[
     (Method::POST, "/ops/cash/reports/{number}/print"),
 ];
 
-/// A person of the staff, by the request's valid token; 401 without a valid token, 403 for anybody else.
+/// A staff member, by the request's valid token; 401 without a valid token, 403 for anybody else.
 ///
 /// The list of staff is read from the database on each request, so that a removal takes effect immediately.
 #[derive(Clone, Debug)]
 pub(in crate::http) struct OnlyStaff(pub(in crate::http) StaffMember);
 
-/// A person of the staff or an operator, by the request's valid token; 401 without a valid token, 403 for
-/// anybody else, as for [`Operator`].
+/// A staff member or an operator, by the request's valid token; 401 without a valid token, 403 for anybody
+/// else, as for [`Operator`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::http) struct StaffOrOperator(pub(in crate::http) UserId);
 
@@ -56,13 +56,13 @@ pub(in crate::http) struct StaffOrOperator(pub(in crate::http) UserId);
 pub(in crate::http) struct PollingStaffOrOperator;
 
 impl StaffOrOperator {
-    /// Returns whether the caller is a person of the staff.
+    /// Returns whether the caller is a staff member.
     pub(in crate::http) fn is_staff(self) -> bool {
         self.0.staff_number().is_some()
     }
 }
 
-/// Returns the person of the staff who makes the request; `None` for any other caller.
+/// Returns the staff member who makes the request; `None` for any other caller.
 async fn staff(parts: &Parts, app: &App) -> Result<Option<StaffMember>, ApiError> {
     staff_of(session(parts, app).await?, parts, app).await
 }
@@ -76,7 +76,7 @@ async fn staff_of(
     if session.user().staff_number().is_none() {
         return Ok(None);
     }
-    let member = app.staff.member(&session).await?.ok_or(Refusal::NotLoggedIn)?;
+    let member = app.staff.member(&session, app.context.now()).await?.ok_or(Refusal::NotLoggedIn)?;
     if is_staff_call(parts) { Ok(Some(member)) } else { Err(Refusal::Forbidden.into()) }
 }
 

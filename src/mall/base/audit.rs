@@ -15,6 +15,8 @@ pub struct AuditLog {
 
 /// Maximum number of entries per page.
 const PAGE: u32 = 500;
+/// Name of the detail with the name of a staff member who acts.
+pub const STAFF_NAME: &str = "staff";
 
 impl AuditLog {
     /// Creates the service.
@@ -26,6 +28,8 @@ impl AuditLog {
     /// Logs an action about to be done. The action may start only after a successful return, and its result
     /// must pass through [`PendingAction::finish`].
     ///
+    /// The entry of a staff member names the person in `detail`: the list of staff forgets people in time.
+    ///
     /// `detail` must hold no password, code, token or phone number, because entries are kept for ever.
     ///
     /// # Errors
@@ -35,13 +39,24 @@ impl AuditLog {
         actor: Actor,
         action: &'static str,
         subject: String,
-        detail: Value,
+        mut detail: Value,
         now: Timestamp,
     ) -> Result<PendingAction, Failure> {
+        let staff = self.staff_name(actor).await?;
+        name_staff(&mut detail, staff.as_deref());
         let audit = Arc::clone(&self.context.storage.operator.audit);
         let entry = audit.append(now, actor, action, &subject, &detail.to_string()).await?;
         let clock = Arc::clone(&self.context.clock);
-        Ok(PendingAction { entry, audit, clock, is_open: true })
+        Ok(PendingAction { entry, audit, clock, staff, is_open: true })
+    }
+
+    async fn staff_name(&self, actor: Actor) -> Result<Option<String>, Failure> {
+        match actor {
+            Actor::User(user) if user.staff_number().is_some() => {
+                Ok(self.context.staff().await?.name(user).map(str::to_owned))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Returns the newest entries, or the newest entries below `before`, newest first: at most `max`, and
@@ -71,6 +86,8 @@ pub struct PendingAction {
     entry: AuditEntry,
     audit: Arc<dyn Audit>,
     clock: Arc<dyn Clock>,
+    /// Name of the staff member who acts.
+    staff: Option<String>,
     is_open: bool,
 }
 
@@ -104,6 +121,7 @@ impl PendingAction {
         if let Some(why) = why {
             detail["why"] = why.into();
         }
+        name_staff(&mut detail, self.staff.as_deref());
         async move { audit.append(now, actor, &action, &subject, &detail.to_string()).await }
     }
 }
@@ -118,6 +136,12 @@ impl Drop for PendingAction {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move { report(&first, second.await) });
         }
+    }
+}
+
+fn name_staff(detail: &mut Value, name: Option<&str>) {
+    if let (Some(detail), Some(name)) = (detail.as_object_mut(), name) {
+        detail.insert(STAFF_NAME.to_owned(), name.into());
     }
 }
 

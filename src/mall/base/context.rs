@@ -178,10 +178,17 @@ impl Context {
         key: &str,
         now: Timestamp,
     ) -> Result<Option<Kiosk>, Failure> {
+        Ok(self.kiosks(now).await?.of_key(key).cloned())
+    }
+
+    /// Returns the trusted kiosks, cached for seconds.
+    ///
+    /// # Errors
+    /// As [`kiosk_of`](Self::kiosk_of).
+    pub(in crate::mall) async fn kiosks(&self, now: Timestamp) -> Result<Kiosks, Failure> {
         let stored = self.copies.kiosks.get((), now).await?.and_then(|setting| setting.0);
-        let kiosks = Kiosks::from_setting(stored.as_deref())
-            .ok_or_else(|| Failure::Bug("the list of kiosks is unknown to this version".to_owned()))?;
-        Ok(kiosks.of_key(key).cloned())
+        Kiosks::from_setting(stored.as_deref())
+            .ok_or_else(|| Failure::Bug("the list of kiosks is unknown to this version".to_owned()))
     }
 
     /// Invalidates the cached profile of a user whose credits have changed.

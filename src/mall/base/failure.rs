@@ -197,7 +197,7 @@ pub enum PrinterRefusal {
 /// A refusal about staff and their PINs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StaffRefusal {
-    /// The call comes from no trusted kiosk.
+    /// The caller's device is not a trusted kiosk.
     UnknownKiosk,
     /// No person has the PIN.
     WrongPin,
@@ -211,6 +211,8 @@ pub enum StaffRefusal {
     NameTaken,
     /// The mall has this number of people, the maximum.
     TooMany(usize),
+    /// The idempotency key of a counter sale was used for another amount.
+    SaleDiffers,
 }
 
 /// A refusal about cash sessions. Nothing changed.

@@ -51,6 +51,12 @@ impl Kiosks {
         self.kiosks.iter().find(|kiosk| kiosk.key_hash == hash)
     }
 
+    /// Returns whether there is a kiosk with the number.
+    #[must_use]
+    pub fn has(&self, id: u32) -> bool {
+        self.kiosks.iter().any(|kiosk| kiosk.id == id)
+    }
+
     /// Returns whether a kiosk has the name.
     #[must_use]
     pub fn has_name(&self, name: &str) -> bool {
@@ -113,7 +119,7 @@ mod tests {
             assert_eq!(kiosks.of_key(wrong), None, "{wrong}");
         }
         assert_eq!(kiosks.remove(2), Some(second.clone()));
-        assert_eq!(kiosks.of_key("two"), None);
+        assert_eq!((kiosks.of_key("two"), kiosks.has(1), kiosks.has(2)), (None, true, false));
         assert_eq!(kiosks.remove(2), None);
         assert_eq!(kiosks.add("收银台", "three", NOON).unwrap().id, 3, "no number is given again");
     }

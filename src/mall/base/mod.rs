@@ -26,6 +26,7 @@ pub(in crate::mall) mod kept_secret;
 pub mod kiosk_keys;
 pub(in crate::mall) mod last_run;
 pub mod levels;
+pub(in crate::mall) mod locked_setting;
 pub(in crate::mall) mod outbound;
 pub mod picture_path;
 mod random;

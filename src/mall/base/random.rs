@@ -51,7 +51,7 @@ impl Random {
         format!("{:06}", self.source.lock().random_range(0..1_000_000_u32))
     }
 
-    /// Returns a PIN for a person of the staff: eight digits.
+    /// Returns a PIN for a staff member: eight digits.
     #[must_use]
     pub fn pin(&self) -> String {
         format!("{:08}", self.source.lock().random_range(0..100_000_000_u32))

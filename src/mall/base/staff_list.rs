@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Context, Failure};
 
-/// A person of the staff.
+/// A staff member.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StaffMember {
     /// Number of the person, never given again.
@@ -113,16 +113,24 @@ impl StaffList {
     /// Replaces the PIN of a person.
     #[must_use]
     pub fn set_pin(&mut self, id: u32, pin_hash: &str, now: Timestamp) -> PinOutcome {
-        match self.of_pin(pin_hash) {
-            Some(other) if other.id != id => return PinOutcome::PinTaken,
-            _ => {}
-        }
+        let has_pin = self.of_pin(pin_hash).map(|member| member.id);
         let Some(member) = self.members.iter_mut().find(|one| one.id == id && one.removed.is_none()) else {
             return PinOutcome::Unknown;
         };
+        if has_pin.is_some_and(|other| other != id) {
+            return PinOutcome::PinTaken;
+        }
         pin_hash.clone_into(&mut member.pin_hash);
         member.pin_since = now;
         PinOutcome::Done(member.clone())
+    }
+
+    /// Makes the time of a person's PIN `now` if it is later, after a clock was set back. Returns whether it
+    /// was.
+    #[must_use]
+    pub fn set_pin_time_back(&mut self, id: u32, now: Timestamp) -> bool {
+        let later = self.members.iter_mut().find(|member| member.id == id && member.pin_since > now);
+        later.map(|member| member.pin_since = now).is_some()
     }
 
     /// Removes a person, and keeps the name. Returns the person; `None` if there is none with this number.
@@ -244,9 +252,12 @@ mod tests {
         assert_eq!(list.add("小成", "a", NOON), PinOutcome::PinTaken);
         assert_eq!(list.set_pin(2, "a", NOON), PinOutcome::PinTaken);
         assert_eq!(list.set_pin(3, "z", NOON), PinOutcome::Unknown);
+        assert_eq!(list.set_pin(3, "a", NOON), PinOutcome::Unknown, "says nothing about the PIN");
         let later = NOON + Duration::from_secs(1);
         assert!(matches!(list.set_pin(1, "d", later), PinOutcome::Done(one) if one.pin_since == later));
         assert_eq!((list.of_pin("a"), list.of_pin("d").unwrap().id), (None, 1));
+        assert!(!list.set_pin_time_back(1, later) && !list.set_pin_time_back(9, NOON));
+        assert!(list.set_pin_time_back(1, NOON) && list.of_pin("d").unwrap().pin_since == NOON);
         let mut list = StaffList::from_setting(Some(&list.to_setting())).unwrap();
         assert_eq!(list.member(bob.user()).unwrap().name, "小波");
         assert_eq!(list.member(UserId::new(2)), None, "an account is no staff");

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::OrderAdmin;
 use super::orders::{CounterMethod, CounterMoney, FoundOrder};
 use crate::mall::base::idempotency_key::check_idempotency_key;
-use crate::mall::base::{AuditLog, AuditedAction, By, Context, Failure, Refusal, run_audited};
+use crate::mall::base::{AuditLog, AuditedAction, By, Context, Failure, Refusal, StaffRefusal, run_audited};
 use crate::mall::selling::orders::CancelMode;
 use crate::mall::selling::receipts::Receipt;
 use crate::mall::selling::{FlashSales, Orders, Receipts};
@@ -21,7 +21,7 @@ pub struct CounterSaleForm {
     pub voucher: VoucherId,
     /// The money taken.
     pub money: CounterMoney,
-    /// Idempotency key of the seller: 1 to 64 characters.
+    /// Idempotency key of the seller for this voucher: 1 to 64 characters, for one sale only.
     pub request: String,
 }
 
@@ -66,11 +66,13 @@ impl CounterSales {
     }
 
     /// Sells one unit of a voucher, and records its payment. A repeat with the same key continues an
-    /// interrupted sale, and returns a completed one.
+    /// interrupted sale, and returns a completed one, with the method of its first call. After the order of
+    /// an interrupted sale was cancelled, a repeat sells anew.
     ///
     /// # Errors
     /// [`Refusal::BadValue`] for an invalid key or method; [`Refusal::NotFound`] for a voucher not on the
-    /// shelf; [`Refusal::AmountDiffers`]; the refusals of a claim for a flash sale, such as
+    /// shelf; [`Refusal::AmountDiffers`]; [`StaffRefusal::SaleDiffers`] for the key of a completed sale with
+    /// another amount; the refusals of a claim for a flash sale, such as
     /// [`Refusal::SoldOut`]; [`Refusal::OrderStands`] if the order of the key was refunded since. After
     /// [`Refusal::NotYet`], [`Refusal::Busy`] and [`Failure::Store`] the sale is in doubt: repeat the call
     /// with the same key, or wait until the order is cancelled.
@@ -84,6 +86,9 @@ impl CounterSales {
         // Checked first: an earlier sale stands, even if the voucher has changed since.
         let earlier = self.earlier(buyer).await?;
         if let Some(sold) = earlier.as_ref().filter(|order| is_sold(order)) {
+            if form.money.amount != sold.pay_value {
+                return Err(StaffRefusal::SaleDiffers.into());
+            }
             return self.sold((sold.id, true), (buyer, by)).await;
         }
         let voucher = self.context.storage.catalogue.vouchers.get(form.voucher).await?;
@@ -120,16 +125,16 @@ impl CounterSales {
         (buyer, by): (UserId, By),
         voucher: &Voucher,
     ) -> Result<OrderId, Failure> {
-        match earlier {
+        let cancelled = match earlier {
             Some(order) if order.status == OrderStatus::Unpaid => return Ok(order.id),
             Some(order) if order.status != OrderStatus::Cancelled => {
                 return Err(Refusal::OrderStands(order.status as u8).into());
             }
-            _ => {}
-        }
+            cancelled => cancelled.map(|order| order.id),
+        };
         match voucher.sale {
             Some(_) => self.sales.claim_at_counter(buyer, voucher.id, by.at).await,
-            None => self.orders.buy_at_counter(buyer, voucher, by.at).await,
+            None => self.orders.buy_at_counter((buyer, cancelled), voucher, by.at).await,
         }
     }
 

@@ -3,16 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{LockOwner, Locker, StoreError};
 use serde_json::json;
 
 use crate::mall::base::kiosk_keys::{Kiosk, Kiosks};
+use crate::mall::base::locked_setting::{SettingLock, SettingTurn};
 use crate::mall::base::{AuditLog, AuditedAction, By, Context, Failure, Random, Refusal, run_audited};
 
 /// Lock of the list of kiosks.
 const LOCK: &str = "kiosks";
-/// Lease of the lock; renewed while a change takes longer.
-const LEASE: Duration = Duration::from_secs(10);
 /// Longest wait for a change on another instance.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -22,10 +20,7 @@ pub struct KioskAdmin {
     context: Context,
     audit: AuditLog,
     random: Arc<Random>,
-    /// One change at a time in this process.
-    changing: Arc<tokio::sync::Mutex<()>>,
-    locker: Arc<Locker>,
-    owner: LockOwner,
+    lock: SettingLock,
 }
 
 /// A new kiosk.
@@ -44,8 +39,8 @@ impl KioskAdmin {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context, audit: AuditLog, random: Arc<Random>) -> Self {
-        let locker = Arc::new(Locker::new(Arc::clone(&context.storage.base.locks)));
-        Self { context, audit, random, changing: Arc::default(), locker, owner: LockOwner::random() }
+        let lock = SettingLock::new(context.clone(), LOCK, ACQUIRE_TIMEOUT);
+        Self { context, audit, random, lock }
     }
 
     /// Returns the kiosks in the order of creation.
@@ -84,7 +79,8 @@ impl KioskAdmin {
         .await
     }
 
-    /// Removes a kiosk. Within five seconds its key is good for nothing.
+    /// Removes a kiosk. Within five seconds, its key and the sessions of staff that began there are good for
+    /// nothing.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]. After [`Failure::Store`] the kiosk may or may not be in the list.
@@ -99,27 +95,20 @@ impl KioskAdmin {
     }
 
     async fn change<T>(&self, change: impl FnOnce(&mut Kiosks) -> Result<T, Refusal>) -> Result<T, Failure> {
-        let _here = self.changing.lock().await;
-        let held = self.locker.hold(LOCK, self.owner, LEASE, ACQUIRE_TIMEOUT).await?;
-        let held = held.ok_or_else(|| StoreError::Unavailable {
-            op: "change kiosks",
-            source: "another instance is changing the kiosks".into(),
-        })?;
-        let changed = self.change_held(change).await;
-        if let Err(error) = held.leave().await {
-            tracing::warn!(%error, "could not release the lock of the kiosks; it expires by itself");
-        }
+        let turn = self.lock.turn().await?;
+        let changed = self.change_held(&turn, change).await;
+        turn.leave().await;
         changed
     }
 
     async fn change_held<T>(
         &self,
+        turn: &SettingTurn,
         change: impl FnOnce(&mut Kiosks) -> Result<T, Refusal>,
     ) -> Result<T, Failure> {
         let mut kiosks = self.stored().await?;
         let changed = change(&mut kiosks)?;
-        let stored =
-            self.context.storage.base.upkeep.put_setting(Kiosks::SETTING, &kiosks.to_setting()).await;
+        let stored = turn.put(Kiosks::SETTING, &kiosks.to_setting()).await;
         // After an error too: the write may have happened although the reply was lost.
         self.context.copies.kiosks.changed(&[()]).await;
         stored?;

@@ -50,7 +50,8 @@ impl StaffAdmin {
     ///
     /// # Errors
     /// [`Refusal::BadValue`] for a name that is empty or too long; [`Refusal::Staff`] for a PIN or a name
-    /// that cannot be taken, and for too many people. After [`Failure::Store`] the person may or may not be
+    /// that cannot be taken, and for too many people; [`Refusal::TooManyTries`] for a chosen PIN after some
+    /// that other people have. After [`Failure::Store`] the person may or may not be
     /// in the list; a made PIN is lost.
     pub async fn add(&self, by: By, name: &str, chosen: Option<&str>) -> Result<PinnedMember, Failure> {
         let name = clean_text::line(name);
@@ -63,7 +64,8 @@ impl StaffAdmin {
         let register = self.register.clone();
         run_audited(&self.audit, by, action, async move {
             let hash = register.hash(pin.pin()).await?;
-            let member = register.change(|list| done(list.add(&name, &hash, by.at))).await?;
+            let change = |list: &mut StaffList| done(list.add(&name, &hash, by.at));
+            let member = changed(&register, &pin, by, change).await?;
             Ok(PinnedMember { member, pin: pin.shown().map(str::to_owned) })
         })
         .await
@@ -73,8 +75,8 @@ impl StaffAdmin {
     /// person is live.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Staff`] for a PIN that cannot be taken. After [`Failure::Store`] the
-    /// PIN may be replaced with sessions still live: call again.
+    /// [`Refusal::NotFound`]; [`Refusal::Staff`] for a PIN that cannot be taken; [`Refusal::TooManyTries`] as
+    /// for [`add`](Self::add). After [`Failure::Store`] the PIN may or may not be replaced: call again.
     pub async fn set_pin(&self, by: By, id: u32, chosen: Option<&str>) -> Result<PinnedMember, Failure> {
         let pin = NewPin::of(chosen, &self.random)?;
         let detail = json!({ "pin": if pin.shown().is_some() { "made" } else { "chosen" } });
@@ -82,7 +84,8 @@ impl StaffAdmin {
         let (register, sessions) = (self.register.clone(), self.context.storage.people.sessions.clone());
         run_audited(&self.audit, by, action, async move {
             let hash = register.hash(pin.pin()).await?;
-            let member = register.change(|list| done(list.set_pin(id, &hash, by.at))).await?;
+            let change = |list: &mut StaffList| done(list.set_pin(id, &hash, by.at));
+            let member = changed(&register, &pin, by, change).await?;
             // After the change, and a log-in holds the same lock: no later session has the former PIN.
             sessions.end_all(member.user()).await?;
             Ok(PinnedMember { member, pin: pin.shown().map(str::to_owned) })
@@ -107,6 +110,18 @@ impl StaffAdmin {
             Ok(removed)
         })
         .await
+    }
+}
+
+async fn changed(
+    register: &StaffRegister,
+    pin: &NewPin,
+    by: By,
+    change: impl FnOnce(&mut StaffList) -> Result<StaffMember, Failure>,
+) -> Result<StaffMember, Failure> {
+    match pin {
+        NewPin::Chosen(_) => register.change_to_chosen(by.at, change).await,
+        NewPin::Made(_) => register.change(change).await,
     }
 }
 

@@ -5,7 +5,6 @@
 mod pins;
 mod register;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +14,8 @@ use serde_json::json;
 use super::Passwords;
 use super::accounts::{Client, CurrentSession, staff_session_key, staff_token};
 use crate::mall::base::kiosk_keys::Kiosk;
-use crate::mall::base::staff_list::{StaffMember, WrongPins};
+use crate::mall::base::locked_setting::SettingTurn;
+use crate::mall::base::staff_list::{StaffList, StaffMember};
 use crate::mall::base::{AuditLog, Context, Failure, Random, Refusal, StaffRefusal};
 
 pub use self::pins::{NewPin, Pin, StaffKey};
@@ -23,10 +23,9 @@ pub use self::register::StaffRegister;
 
 /// Attempts with a PIN per kiosk, right ones included: nobody types faster.
 const ATTEMPTS_OF_KIOSK: Limit = Limit { count: 10, per: Duration::from_secs(60) };
-/// Attempts with a PIN at all kiosks of the mall: 100 people log in six times an hour.
+/// Attempts with a PIN at all kiosks of the mall, without those of kiosks that have to wait: 100 people log
+/// in six times an hour.
 const ATTEMPTS_OF_MALL: Limit = Limit { count: 600, per: Duration::from_secs(3_600) };
-/// Setting with the wrong PINs by the number of the kiosk.
-const WRONG_PINS: &str = "staff.wrong-pins";
 
 /// The service for log-ins of staff.
 pub struct Staff {
@@ -83,39 +82,35 @@ impl Staff {
         let kiosk = kiosk.ok_or(StaffRefusal::UnknownKiosk)?;
         let pin = Pin::parse(pin).ok_or(Refusal::BadValue("pin"))?;
         self.count(&format!("staff-pin:{}", kiosk.id), ATTEMPTS_OF_KIOSK, now).await?;
-        self.count("staff-pins", ATTEMPTS_OF_MALL, now).await?;
         let turn = self.register.turn().await?;
-        let attempt = self.log_in_held(&kiosk, &pin, client, now).await;
+        let attempt = self.log_in_held(&turn, (&kiosk, &pin), client, now).await;
         turn.leave().await;
         attempt
     }
 
     async fn log_in_held(
         &self,
-        kiosk: &Kiosk,
-        pin: &Pin,
+        turn: &SettingTurn,
+        (kiosk, pin): (&Kiosk, &Pin),
         client: Client,
         now: Timestamp,
     ) -> Result<StaffLogIn, Failure> {
-        let mut wrong = self.wrong_pins().await?;
-        let so_far = wrong.get(&kiosk.id).copied();
-        let retry_after = WrongPins::wait(so_far, now);
-        if !retry_after.is_zero() {
-            return Err(Refusal::TooManyTries { retry_after }.into());
-        }
+        let attempts = self.register.attempts(kiosk.id, now).await?;
+        // After the wait of the kiosk: one that hammers uses up nothing of the others.
+        self.count("staff-pins", ATTEMPTS_OF_MALL, now).await?;
         let hash = self.register.hash(pin).await?;
-        let Some(member) = self.context.staff().await?.of_pin(&hash).cloned() else {
-            let counted = WrongPins::one_more(so_far, now);
-            wrong.retain(|_, wrong| !wrong.is_forgiven(now));
-            wrong.insert(kiosk.id, counted);
-            let text = serde_json::to_string(&wrong).unwrap_or_default();
-            self.context.storage.base.upkeep.put_setting(WRONG_PINS, &text).await?;
-            if !WrongPins::wait(Some(counted), now).is_zero() {
+        let mut list = self.context.staff().await?;
+        let Some(member) = list.of_pin(&hash).cloned() else {
+            if attempts.count_wrong(turn, now).await? {
                 tracing::warn!(kiosk = kiosk.id, name = %kiosk.name, "too many wrong PINs at a kiosk");
             }
             return Err(StaffRefusal::WrongPin.into());
         };
-        let token = self.begin(&member, client, now).await?;
+        // A session counts only if it began with the PIN or later.
+        if list.set_pin_time_back(member.id, now) {
+            turn.put(StaffList::SETTING, &list.to_setting()).await?;
+        }
+        let token = self.begin((&member, kiosk), client, now).await?;
         match self.audit_log_in(&member, kiosk, now).await {
             Ok(()) => Ok(StaffLogIn { token, member }),
             Err(failure) => {
@@ -125,8 +120,13 @@ impl Staff {
         }
     }
 
-    async fn begin(&self, member: &StaffMember, client: Client, now: Timestamp) -> Result<String, Failure> {
-        let token = staff_token(&self.random);
+    async fn begin(
+        &self,
+        (member, kiosk): (&StaffMember, &Kiosk),
+        client: Client,
+        now: Timestamp,
+    ) -> Result<String, Failure> {
+        let token = staff_token(&self.random, kiosk.id);
         let Client { address, browser } = client;
         let ttl = self.context.settings.staff_session_ttl;
         let session = NewSession { address, browser, ..NewSession::of(member.user(), ttl) };
@@ -135,28 +135,31 @@ impl Staff {
     }
 
     async fn audit_log_in(&self, member: &StaffMember, kiosk: &Kiosk, now: Timestamp) -> Result<(), Failure> {
-        let detail = json!({ "name": member.name, "kiosk": kiosk.name });
+        let detail = json!({ "kiosk": kiosk.name });
         let subject = format!("staff {}", member.id);
         let actor = Actor::User(member.user());
         self.audit.begin(actor, "staff.log-in", subject, detail, now).await?.finish(Ok(())).await
     }
 
-    /// Returns the person of a session; `None` for a session of any other user, and for a person removed
-    /// since. Reads the database.
+    /// Returns the person of a session; `None` for a session of any other user, for a person removed since,
+    /// for a session from before the person's present PIN, and for one of a kiosk removed since. Reads the
+    /// database, and the list of kiosks cached for seconds.
     ///
     /// # Errors
-    /// [`Failure::Store`] if the store fails.
-    pub async fn member(&self, session: &CurrentSession) -> Result<Option<StaffMember>, Failure> {
-        if session.user().staff_number().is_none() {
+    /// [`Failure::Store`] if the store fails; [`Refusal::Busy`] if the kiosks cannot be read in time.
+    pub async fn member(
+        &self,
+        session: &CurrentSession,
+        now: Timestamp,
+    ) -> Result<Option<StaffMember>, Failure> {
+        let Some(kiosk) = session.kiosk() else { return Ok(None) };
+        // Ended sessions are checked once more: an interrupted change may have left some.
+        let is_of_pin = |member: &&StaffMember| session.begun().is_some_and(|at| at >= member.pin_since);
+        let member = self.context.staff().await?.member(session.user()).filter(is_of_pin).cloned();
+        if member.is_some() && !self.context.kiosks(now).await?.has(kiosk) {
             return Ok(None);
         }
-        Ok(self.context.staff().await?.member(session.user()).cloned())
-    }
-
-    async fn wrong_pins(&self) -> Result<BTreeMap<u32, WrongPins>, Failure> {
-        let text = self.context.storage.base.upkeep.setting(WRONG_PINS).await?;
-        let read = text.map_or_else(|| Ok(BTreeMap::new()), |text| serde_json::from_str(&text));
-        read.map_err(|error| Failure::Bug(format!("the wrong PINs are unknown to this version: {error}")))
+        Ok(member)
     }
 
     async fn count(&self, key: &str, limit: Limit, now: Timestamp) -> Result<(), Failure> {

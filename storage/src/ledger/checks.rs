@@ -233,7 +233,7 @@ checks! {
     /// The picture of picture contents exists.
     PictureContent = "SELECT picture_id AS id FROM picture_contents
         WHERE NOT EXISTS (SELECT 1 FROM pictures WHERE pictures.id = picture_id)";
-    /// The operator of an audit entry exists. A person of the staff has an id in the range given here, and no
+    /// The operator of an audit entry exists. A staff member has an id in the range given here, and no
     /// row.
     AuditUser = "SELECT number AS id FROM audit WHERE user_id IS NOT NULL
         AND user_id NOT BETWEEN 4503599627370496 AND 4503603922337791

@@ -4,6 +4,7 @@ mod accounts;
 pub mod bad_requests;
 mod cash;
 pub mod events;
+mod interrupted_sales;
 pub mod live;
 mod ops;
 #[path = "../../common/paper.rs"]
@@ -12,6 +13,7 @@ mod printing;
 pub mod retries;
 mod security_events;
 pub mod staff;
+mod staff_log_ins;
 mod users;
 #[path = "../../common/webhook_receiver.rs"]
 mod webhook_receiver;

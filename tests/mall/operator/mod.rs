@@ -4,6 +4,7 @@ mod cash;
 mod dead_letters;
 mod fencing;
 mod ledger;
+mod locked_settings;
 mod orders;
 mod sales;
 mod stock;

@@ -125,8 +125,8 @@ function askSale({ id, title, payValue }, onSold) {
       onSold((await call("POST", "/staff/sales", { body })).data);
     } catch (error) {
       if (!isRedemptionInDoubt(error)) throw error;
-      throw new InDoubtError(error, t("无法确认是否已售出。请再按一次，不会重复售出；放弃时请把钱退给顾客，10分钟后未完成的订单自动取消。",
-        "The result is unknown. Press again: nothing is sold twice. To give up, return the money; an unfinished order is cancelled after 10 minutes."));
+      throw new InDoubtError(error, t("无法确认是否已售出。请再按一次，不会重复售出。要放弃时先看“今天”：订单已付款就交付券，或请管理员处理；没有付款才把钱退给顾客，10分钟后订单自动取消。",
+        "The result is unknown. Press again: nothing is sold twice. To give up, look under Today first: if the order is paid there, hand over the voucher or call an operator. Return the money only if it is not; an unpaid order is cancelled after 10 minutes."));
     }
   }, { before: [h("p", null, t(`先收下 ${sum}，再登记。`, `Take ${sum} first, then record the payment.`))] });
 }

@@ -1,4 +1,4 @@
-// The session of a person of the staff at a counter: who is logged in, and the log-out when nobody acts.
+// The session of a staff member at a counter: who is logged in, and the log-out when nobody acts.
 
 import { Refusal, call, get, hasToken, onToken, setToken } from "../../core/api.js";
 import { kioskKey } from "../../core/kiosk-key.js";

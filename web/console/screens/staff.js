@@ -46,7 +46,7 @@ export function open(context) {
  */
 function columns(reload) {
   return [
-    { title: t("名称", "Name"), look: "wide", cell: ({ name }) => h("strong", null, name) },
+    { title: t("姓名", "Name"), look: "wide", cell: ({ name }) => h("strong", null, name) },
     { title: t("添加时间", "Added"), cell: ({ createdTime }) => timestamp(createdTime) },
     { title: t("PIN启用时间", "PIN since"), cell: ({ pinTime }) => timestamp(pinTime) },
     { title: t("操作", "Actions"), look: "acts", cell: (person) => h("div", { class: "row wrap" },
@@ -57,9 +57,9 @@ function columns(reload) {
 
 /** @param {() => Promise<void>} reload */
 function add(reload) {
-  const name = field(t("名称，例如“小安”", "Name, such as “Anne”"), "input", { maxlength: 40, required: true, autocomplete: "off" });
+  const name = field(t("姓名，例如“小安”", "Name, such as “Anne”"), "input", { maxlength: 40, required: true, autocomplete: "off" });
   const pin = pinField();
-  return formSheet(t("添加店员", "Add a person"), [{ field: name, names: ["名称", "店员的名称", "name", "Another person"] }, pin], t("添加", "Add"), async () => {
+  return formSheet(t("添加店员", "Add a person"), [{ field: name, names: ["姓名", "店员的姓名", "name", "Another staff member"] }, pin], t("添加", "Add"), async () => {
     const { data } = await call("POST", "/ops/staff", { body: { name: name.input.value.trim(), ...chosen(pin.field.input.value) } });
     await reload();
     afterwards(data);

@@ -14,7 +14,7 @@ use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::messages;
 use crate::http::server::call_limits::VERIFY_AUDIT_LOG;
 use crate::language::{Language, both};
-use crate::mall::base::staff_list::StaffList;
+use crate::mall::base::audit::STAFF_NAME;
 use crate::mall::base::wall_time;
 
 /// Returns the routes of the audit log.
@@ -39,7 +39,7 @@ pub(crate) struct EntryAnswer {
     number: u64,
     #[schemars(example = &"2026-11-21T10:09:17")]
     time: String,
-    /// The id of the operator, or of a person of the staff; absent for the command line.
+    /// The id of the operator or staff member; absent for the command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<u64>,
     /// The person's name, for an action of staff.
@@ -58,18 +58,19 @@ pub(crate) struct EntryAnswer {
 }
 
 impl EntryAnswer {
-    fn new(entry: AuditEntry, zone: &TimeZone, staff: &StaffList) -> Self {
+    fn new(entry: AuditEntry, zone: &TimeZone) -> Self {
         let AuditEntry { number, at, actor, action, subject, detail, hash } = entry;
         let user = match actor {
             Actor::User(user) => Some(user),
             Actor::CommandLine => None,
         };
         let detail = serde_json::from_str(&detail).unwrap_or(Value::String(detail));
+        let is_staff = user.and_then(UserId::staff_number).is_some();
         Self {
             number,
             time: wall_time::text(at, zone),
             user_id: user.map(UserId::get),
-            staff_name: user.and_then(|user| staff.name(user)).map(str::to_owned),
+            staff_name: detail[STAFF_NAME].as_str().filter(|_| is_staff).map(str::to_owned),
             action,
             subject,
             detail,
@@ -125,9 +126,8 @@ impl Which {
     /// Returns the selected entries, newest first.
     pub(crate) async fn page(self, app: &App) -> Reply<Vec<EntryAnswer>> {
         let entries = app.audit.page(self.before, self.max.unwrap_or(PAGE)).await?;
-        let (zone, staff) = (&app.context.zone, app.context.staff().await?);
-        let entries: Vec<_> =
-            entries.into_iter().map(|entry| EntryAnswer::new(entry, zone, &staff)).collect();
+        let zone = &app.context.zone;
+        let entries: Vec<_> = entries.into_iter().map(|entry| EntryAnswer::new(entry, zone)).collect();
         Ok(Answer::ok(entries))
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn routes() -> Calls {
         .post("/staff/login", log_in, both("店员凭PIN登录", "Log in as staff by PIN"))
         .explained(both(
             "只能在受信任的自助终端上使用：请求头`x-kiosk-key`必须是终端的密钥（否则`KIOSK_UNKNOWN`）。PIN错误时为\
-                `PIN_WRONG`；连续错误后须等待，时间逐次翻倍，最长一小时（`RATE_LIMITED`）。令牌用于`/staff`和少数其他\
+                `PIN_WRONG`；累计输错5次后须等待，时间逐次翻倍，最长一小时（`RATE_LIMITED`）。令牌用于`/staff`和少数其他\
                 调用，几分钟不用即失效。写入审计日志。",
             "Works at a trusted kiosk only: the header `x-kiosk-key` must be the kiosk's key (`KIOSK_UNKNOWN` \
                 otherwise). A wrong PIN is `PIN_WRONG`; after some, each doubles the wait before the next attempt, \
@@ -38,14 +38,17 @@ pub(super) fn routes() -> Calls {
         .get("/staff/me", me, both("当前店员", "The person who is logged in"))
         .post("/staff/sales", sell, both("柜台售券", "Sell a voucher at the counter"))
         .explained(both(
-            "卖一张券给没有账号的散客，并登记收款；秒杀券与抢购一样扣库存。`requestId`相同的重复调用不会再卖一张：\
-                中断的继续完成，已完成的返回原订单和`soldBefore`。结果不明时（`NOT_YET`、`BUSY`或没有响应）请用同一个\
-                `requestId`重试；不再重试时，未收款的订单10分钟后自动取消。",
+            "卖一张券给没有账号的散客，并登记收款；秒杀券与抢购一样扣库存。同一店员、同一张券的`requestId`相同时，\
+                重复调用不会再卖一张：中断的继续完成，已完成的返回原订单和`soldBefore`，金额不同时为\
+                `REQUEST_ID_REUSED`。请每笔用新的随机值，永不重复使用。结果不明时（`NOT_YET`、`BUSY`或没有响应）请用\
+                同一个`requestId`重试；不再重试时，先查`GET /staff/orders`：已付款就交付券，否则订单10分钟后自动取消。",
             "Sells one unit to a walk-in customer, who has no account, and records the payment; the unit of a flash \
-                sale is taken as by a claim. A repeat with the same `requestId` sells no second one: it continues an \
-                interrupted sale, and returns a completed one with `soldBefore`. While the outcome is unknown \
-                (`NOT_YET`, `BUSY`, no response), repeat with the same `requestId`; without a repeat, the unpaid order \
-                is cancelled after 10 minutes.",
+                sale is taken as by a claim. A repeat with the same `requestId` for the same voucher by the same person \
+                sells no second one: it continues an interrupted sale, and returns a completed one with `soldBefore`, or \
+                `REQUEST_ID_REUSED` if the amount differs. Use a new random value for each sale, and never one again. \
+                While the outcome is unknown (`NOT_YET`, `BUSY`, no response), repeat with the same `requestId`. To give \
+                up, look at `GET /staff/orders` first: if the order is paid there, hand over the voucher; otherwise it is \
+                cancelled after 10 minutes.",
         ))
         .get("/staff/orders", today, both("今天的订单，新的在前，每页20张", "Orders of today, newest first, 20 a page"))
         .explained(both("手机号只显示首尾几位。", "Phone numbers are shown in part."))
@@ -61,7 +64,7 @@ struct PinLoginBody {
     pin: String,
 }
 
-/// A person of the staff who is logged in.
+/// A staff member who is logged in.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct OnDutyAnswer {
@@ -81,7 +84,7 @@ impl OnDutyAnswer {
     }
 }
 
-/// The session of a person of the staff.
+/// The session of a staff member.
 #[derive(Serialize, JsonSchema)]
 struct PinLoginAnswer {
     /// To be sent as the header `Authorization`.
@@ -121,8 +124,8 @@ struct SellBody {
     /// The till that takes the cash; absent for the till `1`.
     #[schemars(example = &"1")]
     till: Option<String>,
-    /// A name for this sale, 1 to 64 characters, chosen by the caller: a repeat of the call with the same
-    /// name sells nothing more.
+    /// A random name for this sale, 1 to 64 characters, chosen by the caller and never used again: a repeat
+    /// of the call with the same name sells nothing more.
     #[schemars(example = &"0f6e2b1c9d")]
     request_id: String,
 }

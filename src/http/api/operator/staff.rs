@@ -26,7 +26,7 @@ pub(super) fn routes() -> Calls {
                 person (`PIN_TAKEN`) and must not be a simple one (`PIN_GUESSABLE`). The audit log records the \
                 action.",
         ))
-        .put("/ops/staff/{id}/pin", set_pin, both("更换店员的PIN", "Give a person of the staff a new PIN"))
+        .put("/ops/staff/{id}/pin", set_pin, both("更换店员的PIN", "Give a staff member a new PIN"))
         .explained(both(
             "立即结束此人的全部会话。其他与添加店员相同。",
             "All sessions of the person end immediately. Otherwise as for a new person.",
@@ -38,7 +38,7 @@ pub(super) fn routes() -> Calls {
         ))
 }
 
-/// A person of the staff.
+/// A staff member.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct StaffAnswer {
@@ -64,7 +64,7 @@ impl StaffAnswer {
     }
 }
 
-/// A person of the staff with a new PIN.
+/// A staff member with a new PIN.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PinnedAnswer {

@@ -106,7 +106,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (_, "kioskName" | "kioskNameTaken") => "name",
         (Language::Zh, "kiosks") => "自助终端",
         (Language::Zh, "pin") => "PIN",
-        (Language::Zh, "staffName") => "店员的名称",
+        (Language::Zh, "staffName") => "店员的姓名",
         (_, "staffName") => "name",
         (Language::Zh, "gatewayName") => "抢购网关的名称",
         (_, "gatewayName") => "name",

@@ -12,7 +12,7 @@ pub(super) fn of_refusal(refusal: StaffRefusal, l: Language) -> RefusalBody {
             l,
             "KIOSK_UNKNOWN",
             "这台设备不是受信任的自助终端，不能凭PIN登录：请管理员在管理台的“自助终端”里添加",
-            "This device is no trusted kiosk, and takes no PINs; an operator adds it under Kiosks in the console."
+            "This device is not a trusted kiosk. Ask an operator to add it under Kiosks in the console."
         ),
         StaffRefusal::WrongPin => fixed!(l, "PIN_WRONG", "PIN错误", "Wrong PIN."),
         StaffRefusal::PinForm => {
@@ -30,14 +30,20 @@ pub(super) fn of_refusal(refusal: StaffRefusal, l: Language) -> RefusalBody {
         StaffRefusal::NameTaken => fixed!(
             l,
             "STAFF_NAME_TAKEN",
-            "已有同名的店员，请换一个名称",
-            "Another person of the staff has this name; choose another."
+            "已有同名的店员，请换一个姓名",
+            "Another staff member has this name; choose another."
         ),
         StaffRefusal::TooMany(most) => made(
             l,
             "STAFF_FULL",
             format!("最多{most}名店员，请先移除离职的"),
             format!("There can be at most {most} people; remove one first."),
+        ),
+        StaffRefusal::SaleDiffers => fixed!(
+            l,
+            "REQUEST_ID_REUSED",
+            "这个requestId已用于另一笔金额不同的销售，请换一个",
+            "This requestId was used for a sale with another amount; choose another."
         ),
     }
 }

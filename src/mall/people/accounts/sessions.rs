@@ -13,7 +13,7 @@ use mallbox_storage::{
 };
 
 use super::session_tokens::{
-    BegunSession, CurrentSession, OwnSession, hash_of, is_staff_token, is_token, public_id,
+    BegunSession, CurrentSession, OwnSession, hash_of, is_staff_token, is_token, kiosk_in, public_id,
 };
 use super::{Accounts, Client};
 use crate::mall::base::{FactorRefusal, Failure, InputError, Refusal};
@@ -84,12 +84,13 @@ impl Accounts {
         ttl: Duration,
         now: Timestamp,
     ) -> Result<Option<CurrentSession>, Failure> {
+        let kiosk = kiosk_in(token);
         let Some(token) = Self::session_of(token) else { return Ok(None) };
         let elapsed = self.context.expiry_now(now);
         let Some(live) = self.context.storage.people.sessions.find(token, ttl, elapsed).await? else {
             return Ok(None);
         };
-        let session = CurrentSession { token, live };
+        let session = CurrentSession { token, live, kiosk };
         if self.is_too_old(&live, live.role, now) {
             self.end_too_old(&session).await;
             return Ok(None);

@@ -45,7 +45,7 @@ impl Pin {
     }
 
     /// Returns whether the PIN is among the first that anybody tries: few different digits, a run up or down,
-    /// a repeated block, or a date of the years 1900 to 2099.
+    /// a repeated block, a date of the years 1900 to 2099, or a date with two digits of the year.
     fn is_guessable(&self) -> bool {
         let digits = self.0.as_bytes();
         let mut different = digits.to_vec();
@@ -59,13 +59,31 @@ impl Pin {
             digits.len().is_multiple_of(block) && digits.chunks(block).all(|part| part == &digits[..block])
         };
         let is_year = |digits: &[u8]| digits.starts_with(b"19") || digits.starts_with(b"20");
-        let is_date = digits.len() == 8 && (is_year(digits) || is_year(&digits[4..]));
+        let is_date = match digits.len() {
+            6 => is_short_date(digits),
+            8 => is_year(digits) || is_year(&digits[4..]),
+            _ => false,
+        };
         different.len() < 3
             || runs(|digit| digit + 1)
             || runs(|digit| digit + 9)
             || (1..=4).any(is_repeated)
             || is_date
     }
+}
+
+/// Returns whether six digits are a date: year, month and day, or day, month and year, or month, day and
+/// year.
+fn is_short_date(digits: &[u8]) -> bool {
+    let pair = |at: usize| (digits[at] - b'0') * 10 + (digits[at + 1] - b'0');
+    let is_day = |month: u8, day: u8| match month {
+        2 => (1..=29).contains(&day),
+        4 | 6 | 9 | 11 => (1..=30).contains(&day),
+        1..=12 => (1..=31).contains(&day),
+        _ => false,
+    };
+    let (first, second, third) = (pair(0), pair(2), pair(4));
+    is_day(second, third) || is_day(second, first) || is_day(first, second)
 }
 
 /// The PIN of a new person, or a person's new PIN.
@@ -179,10 +197,15 @@ mod tests {
             "19881224",
             "24121988",
             "123123123",
+            "881224",
+            "241288",
+            "122488",
+            "010203",
+            "290204",
         ] {
             assert_eq!(outcome(bad), Err(StaffRefusal::PinGuessable), "{bad}");
         }
-        for good in ["482913", "135791", "48291357"] {
+        for good in ["482913", "135791", "881324", "300288", "48291357"] {
             assert_eq!(outcome(good), Ok(false), "{good}");
         }
         assert_eq!(outcome("4829"), Err(StaffRefusal::PinForm));
