@@ -166,6 +166,13 @@ impl Run {
                 "today is not over, and these accounts will still change"
             ));
         }
+        for number in self.totals.unreadable_cash_reports() {
+            warn(&sentence!(
+                l,
+                "Z报表{number}与摘要不符，不在文件里；请运行mallbox verify",
+                "Z report {number} does not match its digest, and is not in the files; run mallbox verify"
+            ));
+        }
         if pending > 0 {
             warn(&sentence!(
                 l,

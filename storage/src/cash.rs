@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::{
     CashEntry, CashLimit, CashReport, CashSession, CashSessionId, Cents, NewCashEntry, OrderId, StoreError,
-    TillName, Timestamp, Transition, TransitionOutcome, UserId,
+    StoredCashReport, TillName, Timestamp, Transition, TransitionOutcome, UserId,
 };
 
 /// The till at which cash changes hands, and the user there.
@@ -36,8 +36,10 @@ pub enum OpenCashOutcome {
 pub enum CashAddOutcome {
     /// The session with the entry.
     Added(CashSession),
-    /// The key was used before in this session: nothing changed. The session as it is.
+    /// The same entry was made before with this key. Nothing changed. The session as it is.
     Repeat(CashSession),
+    /// The key was used before in this session for another kind, amount or reason. Nothing changed.
+    KeyUsed,
     /// The entry is refused. Nothing changed.
     Limit(CashLimit),
     /// The session was closed by the Z report with this number. Nothing changed.
@@ -99,7 +101,6 @@ pub enum CloseCashOutcome {
 #[async_trait]
 pub trait CashSessions: Send + Sync {
     /// Opens a session with `float` cents in the drawer, unless `tills_max` tills have open sessions.
-    /// Concurrent calls for different tills may exceed the number.
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
@@ -167,10 +168,10 @@ pub trait CashSessions: Send + Sync {
         now: Timestamp,
     ) -> Result<CloseCashOutcome, StoreError>;
 
-    /// Returns up to `max` Z reports, newest first; only reports numbered below `before`, if given.
+    /// Returns up to `max` Z reports, newest first; only reports numbered below `before`, if given. A report
+    /// that does not match its digest is in its place.
     ///
     /// # Errors
-    /// - [`StoreError::Corrupt`]: a report does not match its digest.
-    /// - Any other [`StoreError`]: call again.
-    async fn reports(&self, before: Option<u64>, max: u32) -> Result<Vec<CashReport>, StoreError>;
+    /// Any [`StoreError`]: call again.
+    async fn reports(&self, before: Option<u64>, max: u32) -> Result<Vec<StoredCashReport>, StoreError>;
 }

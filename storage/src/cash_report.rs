@@ -23,6 +23,17 @@ pub struct CashReport {
     pub counted: Cents,
 }
 
+/// A report as it was read.
+pub type StoredCashReport = Result<CashReport, UnreadableCashReport>;
+
+/// A stored Z report that is unreadable or does not match its digest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("Z report {number} does not match its digest")]
+pub struct UnreadableCashReport {
+    /// Number of the report.
+    pub number: u64,
+}
+
 /// Action of the audit log's entry about a Z report.
 pub const CASH_REPORT_ACTION: &str = "cash.report";
 

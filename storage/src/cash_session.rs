@@ -15,7 +15,7 @@ pub const CASH_MAX: Cents = Cents::new(100_000_000_000);
 /// Maximum number of times per session that cash is paid in or out: a report has a line for each.
 pub const CASH_MOVES_MAX: u64 = 200;
 
-/// Name of a till: 1 to 20 characters without control characters, and no space at either end.
+/// Name of a till: 1 to 20 characters, no control character and no invisible one, and no space at either end.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub struct TillName(String);
 
@@ -26,8 +26,7 @@ impl TillName {
         /// As wide as half a line of the narrow paper.
         const NAME_MAX_CHARS: usize = 20;
         let name = name.trim();
-        let is_fit =
-            (1..=NAME_MAX_CHARS).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+        let is_fit = (1..=NAME_MAX_CHARS).contains(&name.chars().count()) && !name.chars().any(is_hidden);
         is_fit.then(|| Self(name.to_owned()))
     }
 
@@ -36,6 +35,15 @@ impl TillName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Returns whether a character controls the text or has no width: two names that look alike would be two
+/// drawers.
+fn is_hidden(c: char) -> bool {
+    let is_format = matches!(c, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{180B}'..='\u{180F}'
+        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}'
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}');
+    c.is_control() || is_format
 }
 
 impl Default for TillName {
@@ -131,14 +139,29 @@ pub struct CashSession {
     pub first_payment: Option<Timestamp>,
     /// Time of the last sale or refund.
     pub last_payment: Option<Timestamp>,
-    /// Hash of the last entry, which covers all entries before: see [`CashEntry::hash_after`].
+    /// Hash of the last entry, which covers the opening and all entries before: see
+    /// [`opening_hash`](Self::opening_hash) and [`CashEntry::hash_after`].
     #[serde(with = "hash_text")]
     pub head: [u8; 32],
 }
 
 impl CashSession {
-    /// Hash before the first entry.
-    pub const GENESIS_HASH: [u8; 32] = [0; 32];
+    /// Computes the hash before the first entry: SHA-256 over `mallbox cash session 1`, id, time of the opening
+    /// (milliseconds since 1970), user and float, each as 8 bytes, big-endian, then the till.
+    #[must_use]
+    pub fn opening_hash(&self) -> [u8; 32] {
+        let mut hash = Sha256::new_with_prefix(b"mallbox cash session 1");
+        for bytes in [
+            self.id.get().to_be_bytes(),
+            self.opened.as_millis().to_be_bytes(),
+            self.opened_by.get().to_be_bytes(),
+            self.float.get().to_be_bytes(),
+        ] {
+            hash.update(bytes);
+        }
+        hash.update(self.till.as_str());
+        hash.finalize().into()
+    }
 
     /// Returns the cash that the drawer has to hold: float + sales − refunds + paid in − paid out, in cents.
     /// Ends at the limits of its type, which only a damaged row can reach.
@@ -213,6 +236,12 @@ impl NewCashEntry {
             by,
             request: None,
         }
+    }
+
+    /// Returns whether an entry with the same idempotency key is this one: kind, amount and reason are equal.
+    #[must_use]
+    pub fn is_made(&self, made: &CashEntry) -> bool {
+        (self.kind, self.amount, &self.reason) == (made.kind, made.amount, &made.reason)
     }
 }
 
@@ -314,7 +343,7 @@ mod tests {
             totals: CashTotals::default(),
             first_payment: None,
             last_payment: None,
-            head: CashSession::GENESIS_HASH,
+            head: [0; 32],
         }
     }
 
@@ -329,7 +358,11 @@ mod tests {
         {
             assert_eq!(TillName::parse(name).as_ref().map(TillName::as_str), want);
         }
-        assert_eq!(TillName::parse("a\nb"), None);
+        for hidden in
+            ["a\nb", "收银台\u{200B}", "a\u{202E}b", "\u{2066}1", "1\u{FEFF}", "1\u{FE0F}", "a\u{AD}b"]
+        {
+            assert_eq!(TillName::parse(hidden), None, "{hidden:?}");
+        }
         assert_eq!(TillName::parse(&"a".repeat(21)), None);
         assert!(TillName::parse(&"收".repeat(20)).is_some());
     }
@@ -374,6 +407,25 @@ mod tests {
         full.totals.paid_out_count = CASH_MOVES_MAX;
         assert_eq!(full.plan(entry(CashKind::PaidIn, 1), NOON).map(|_| ()), Err(CashLimit::TooManyMoves));
         assert!(full.plan(entry(CashKind::Sale, 1), NOON).is_ok());
+    }
+
+    #[test]
+    fn every_field_of_an_opening_counts() {
+        let (session, is) = (session(5), session(5).opening_hash());
+        let changes: [fn(&mut CashSession); 5] = [
+            |s| s.id = CashSessionId::new(8),
+            |s| s.till = TillName::parse("2").unwrap(),
+            |s| s.opened = Timestamp::from_millis(0),
+            |s| s.opened_by = UserId::new(3),
+            |s| s.float = Cents::new(6),
+        ];
+        for (row, change) in changes.iter().enumerate() {
+            let mut other = session.clone();
+            change(&mut other);
+            assert_ne!(other.opening_hash(), is, "row {row}");
+        }
+        let (after, _) = session.plan(entry(CashKind::Sale, 5), NOON).unwrap();
+        assert_eq!(after.opening_hash(), is);
     }
 
     #[test]

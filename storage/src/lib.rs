@@ -128,7 +128,9 @@ pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
 pub use cash::{
     CashAddOutcome, CashCount, CashDrawer, CashSessions, CashStepOutcome, CloseCashOutcome, OpenCashOutcome,
 };
-pub use cash_report::{CASH_REPORT_ACTION, CashReport, CashReportDetail};
+pub use cash_report::{
+    CASH_REPORT_ACTION, CashReport, CashReportDetail, StoredCashReport, UnreadableCashReport,
+};
 pub use cash_session::{
     CASH_MAX, CASH_MOVES_MAX, CashEntry, CashKind, CashLimit, CashSession, CashTotals, NewCashEntry, TillName,
 };

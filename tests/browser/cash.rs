@@ -26,7 +26,7 @@ fn a_drawer_is_opened_used_counted_and_closed() {
     till.sees("请填写金额");
     till.field("备用金").fill("300");
     till.button("开班").click();
-    till.sees("营业中");
+    till.sees("已开班");
     till.rests();
     till.fits();
     till.is_accessible();
@@ -76,6 +76,6 @@ fn a_drawer_is_opened_used_counted_and_closed() {
     report.button("关闭").click();
     till.sees("未开班");
     till.button("查看").click();
-    till.part("Z报表 1").sees("校验");
+    till.part("Z报表 1").sees("摘要");
     till.is_content();
 }

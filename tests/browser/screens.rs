@@ -114,7 +114,7 @@ const SCREENS: &[Entry] = &[
     ("console-order", OPERATOR, "/console#/order/{paid}", ["去核销", "Redeem"]),
     ("console-redeem", OPERATOR, "/console#/redeem", ["输入凭证码", "Enter or scan the code"]),
     ("console-till", OPERATOR, "/console#/redeem?code={counter}", ["柜台收款", "Record a payment"]),
-    ("console-cash", OPERATOR, "/console#/cash", ["营业中", "The drawer is open"]),
+    ("console-cash", OPERATOR, "/console#/cash", ["已开班", "The drawer is open"]),
     ("console-letters", OPERATOR, "/console#/letters", ["没有待处理的死信", "Nothing pending"]),
     ("console-retries", OPERATOR, "/console#/retries", ["没有最终失败的任务", "No task has failed for good"]),
     ("console-reports", OPERATOR, "/console#/reports", ["举报", "Reports"]),

@@ -26,6 +26,7 @@ pub(super) struct Totals {
     orders: OrderTotals,
     payments: PaymentTotals,
     cash_reports: BTreeMap<u64, CashReportRow>,
+    unreadable_cash_reports: Vec<u64>,
     held: CountRow,
     in_doubt: CountRow,
     pub(super) read: u64,
@@ -122,6 +123,7 @@ impl Totals {
         page.movements.iter().for_each(|movement| self.add_movement(movement));
         page.books.iter().for_each(|book| self.add_book(book));
         self.cash_reports.extend(page.cash_reports.iter().map(|report| (report.number, report.clone())));
+        self.unreadable_cash_reports.extend(&page.unreadable_cash_reports);
         for (sum, more) in [(&mut self.held, page.held), (&mut self.in_doubt, page.in_doubt)] {
             sum.count += more.count;
             sum.cents = sum.cents.saturating_add(more.cents);
@@ -146,6 +148,11 @@ impl Totals {
     /// Returns the Z reports, by number.
     pub(super) fn cash_reports(&self) -> impl Iterator<Item = &CashReportRow> {
         self.cash_reports.values()
+    }
+
+    /// Returns the numbers of Z reports that do not match their digests, newest first.
+    pub(super) fn unreadable_cash_reports(&self) -> &[u64] {
+        &self.unreadable_cash_reports
     }
 
     /// Returns the summary, with the result of the check.
@@ -360,6 +367,7 @@ mod tests {
             movements,
             books,
             cash_reports: Vec::new(),
+            unreadable_cash_reports: Vec::new(),
             held: none,
             in_doubt: none,
             read: 1,

@@ -230,6 +230,8 @@ pub enum CashRefusal {
     TooMuch,
     /// Cash was paid in and out this number of times in the session, the maximum.
     TooManyMoves(u64),
+    /// The idempotency key was used before for another kind, amount or reason.
+    KeyUsed,
     /// The drawer has to hold this amount by now, and not the amount on which the count was judged.
     Changed(Cents),
     /// The session was closed by the Z report with this number.

@@ -89,6 +89,8 @@ pub struct AccountsPage {
     pub books: BTreeMap<(Day, VoucherId), BookSums>,
     /// Z reports of cash sessions closed on the days.
     pub cash_reports: Vec<CashReport>,
+    /// Numbers of Z reports that do not match their digests, of any day.
+    pub unreadable_cash_reports: Vec<u64>,
     /// Names of all vouchers of the page.
     pub names: BTreeMap<VoucherId, VoucherName>,
     /// Money captured on the days for closed orders, to be returned.
@@ -276,8 +278,19 @@ impl Bookkeeping {
     ) -> Result<Option<AccountsPlace>, Failure> {
         let window = self.window(scope)?;
         let reports = self.context.storage.selling.cash.reports(before, CASH_REPORTS_MAX).await?;
-        let lowest = reports.last().map(|last| last.number);
-        page.cash_reports.extend(reports.into_iter().filter(|report| window.contains(report.closed)));
+        let mut lowest = None;
+        for report in reports {
+            match report {
+                Ok(report) => {
+                    lowest = Some(report.number);
+                    page.cash_reports.extend(Some(report).filter(|report| window.contains(report.closed)));
+                }
+                Err(bad) => {
+                    lowest = Some(bad.number);
+                    page.unreadable_cash_reports.push(bad.number);
+                }
+            }
+        }
         Ok(lowest.map(|lowest| AccountsPlace::CashReports(Some(lowest))))
     }
 

@@ -21,7 +21,7 @@ use crate::mall::base::{
 /// Maximum number of tills with open sessions: a counter, and a few kiosks or market stalls.
 const TILLS_MAX: u32 = 8;
 
-/// Nick names of users, and names of staff.
+/// Nicknames of users, and names of staff.
 pub type Names = BTreeMap<UserId, String>;
 
 /// An X report: a running session. Reading it changes nothing.
@@ -44,6 +44,17 @@ pub struct ZReport {
     pub moves: Vec<CashEntry>,
     /// Names of all users in the report, as they are now. A deleted user has an empty name.
     pub names: Names,
+}
+
+/// A page of Z reports.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ZReportPage {
+    /// The reports, newest first.
+    pub reports: Vec<ZReport>,
+    /// Numbers of reports of the page that do not match their digests.
+    pub unreadable: Vec<u64>,
+    /// Number below which the next page begins; `None` at the end.
+    pub next_before: Option<u64>,
 }
 
 /// Cash to be paid in or out, as typed by a person.
@@ -137,9 +148,9 @@ impl CashAdmin {
     /// and whether the call is a repeat.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for an invalid amount, reason or key; [`Refusal::Cash`] if the session is closed
-    /// or the drawer holds less; [`Refusal::NotFound`]; [`Failure::Store`] if the store fails: call again
-    /// with the same key.
+    /// [`Refusal::BadValue`] for an invalid amount, reason or key; [`Refusal::Cash`] if the session is closed,
+    /// the drawer holds less, or the key was used for another amount or reason; [`Refusal::NotFound`];
+    /// [`Failure::Store`] if the store fails: call again with the same key.
     pub async fn pay_in_or_out(
         &self,
         by: By,
@@ -165,6 +176,7 @@ impl CashAdmin {
             match cash.add(session, &entry, by.at).await? {
                 CashAddOutcome::Added(session) => Ok((session, false)),
                 CashAddOutcome::Repeat(session) => Ok((session, true)),
+                CashAddOutcome::KeyUsed => Err(Refusal::Cash(CashRefusal::KeyUsed).into()),
                 CashAddOutcome::Limit(limit) => Err(Refusal::Cash(limit.into()).into()),
                 CashAddOutcome::Closed(number) => Err(Refusal::Cash(CashRefusal::Closed(number)).into()),
                 CashAddOutcome::Unknown => Err(Refusal::NotFound("cash session").into()),
@@ -216,13 +228,26 @@ impl CashAdmin {
     /// Returns a page of Z reports, newest first: those below `before`, if given.
     ///
     /// # Errors
-    /// [`Failure::Store`] if the store fails or a report was changed.
-    pub async fn reports(&self, before: Option<u64>) -> Result<Vec<ZReport>, Failure> {
-        let mut reports = Vec::new();
-        for report in self.cash().reports(before, Self::PAGE).await? {
-            reports.push(self.z_of(report).await?);
+    /// [`Failure::Store`] if the store fails.
+    pub async fn reports(&self, before: Option<u64>) -> Result<ZReportPage, Failure> {
+        let mut page = ZReportPage::default();
+        let reports = self.cash().reports(before, Self::PAGE).await?;
+        let is_full = reports.len() as u64 == u64::from(Self::PAGE);
+        let mut lowest = None;
+        for report in reports {
+            match report {
+                Ok(report) => {
+                    lowest = Some(report.number);
+                    page.reports.push(self.z_of(report).await?);
+                }
+                Err(bad) => {
+                    lowest = Some(bad.number);
+                    page.unreadable.push(bad.number);
+                }
+            }
         }
-        Ok(reports)
+        page.next_before = lowest.filter(|_| is_full);
+        Ok(page)
     }
 
     /// Returns a Z report.
@@ -231,8 +256,13 @@ impl CashAdmin {
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails or the report was changed.
     pub async fn report(&self, number: u64) -> Result<ZReport, Failure> {
         let newest = self.cash().reports(number.checked_add(1), 1).await?;
-        let report = newest.into_iter().find(|report| report.number == number);
-        self.z_of(report.ok_or(Refusal::NotFound("Z report"))?).await
+        match newest.into_iter().next() {
+            Some(Ok(report)) if report.number == number => self.z_of(report).await,
+            Some(Err(bad)) if bad.number == number => {
+                Err(StoreError::Corrupt { op: "Z report", key: bad.to_string() }.into())
+            }
+            _ => Err(Refusal::NotFound("Z report").into()),
+        }
     }
 
     fn cash(&self) -> Arc<dyn CashSessions> {
@@ -240,7 +270,9 @@ impl CashAdmin {
     }
 
     async fn x_of(&self, session: CashSession) -> Result<XReport, Failure> {
-        let moves = self.moves(session.id).await?;
+        let mut moves = self.moves(session.id).await?;
+        // Entries made since the session was read: the sums are without them.
+        moves.retain(|entry| entry.number <= session.totals.count());
         let names = self.names(&moves, [session.opened_by]).await?;
         Ok(XReport { session, moves, names })
     }

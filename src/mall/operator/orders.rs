@@ -192,7 +192,7 @@ impl OrderAdmin {
         let (orders, amount) = (self.orders.clone(), money.amount);
         let method = CounterMethod::named(&money.method)?;
         let drawer = drawer_for(by, money, method)?;
-        let detail = json!({ "amount": amount, "method": method.name() });
+        let detail = detail_of(money, drawer.as_ref());
         let work = async move { orders.pay_at_counter(order, amount, drawer, by.at).await };
         self.at_counter(by, "order.pay", order, detail, work).await
     }
@@ -214,7 +214,8 @@ impl OrderAdmin {
         let (orders, amount) = (self.orders.clone(), money.amount);
         let method = CounterMethod::named(&money.method)?;
         let drawer = drawer_for(by, money, method)?;
-        let detail = json!({ "amount": amount, "method": method.name(), "reason": reason });
+        let mut detail = detail_of(money, drawer.as_ref());
+        detail["reason"] = json!(reason);
         let work = async move { orders.refund_at_counter(order, amount, drawer, by.at).await };
         self.at_counter(by, "order.refund", order, detail, work).await
     }
@@ -305,6 +306,15 @@ impl OrderAdmin {
         let found = |view: OrderView| FoundOrder { phone: phones.get(&view.order.user).cloned(), view };
         Ok(views.into_iter().map(found).collect())
     }
+}
+
+/// Returns what the audit log says of money at the counter.
+fn detail_of(money: &CounterMoney, drawer: Option<&CashDrawer>) -> Value {
+    let mut detail = json!({ "amount": money.amount, "method": money.method });
+    if let Some(drawer) = drawer {
+        detail["till"] = json!(drawer.till);
+    }
+    detail
 }
 
 /// Returns the drawer that cash goes into or comes from; `None` for money of another kind.

@@ -84,7 +84,8 @@ checks! {
           OR s.paid_in <> COALESCE(c.paid_in, 0) OR s.paid_in_count <> COALESCE(c.paid_in_count, 0)
           OR s.paid_out <> COALESCE(c.paid_out, 0) OR s.paid_out_count <> COALESCE(c.paid_out_count, 0)
           OR s.open_till IS NOT NULL AND s.open_till <> s.till
-          OR s.open_till IS NULL AND NOT EXISTS (SELECT 1 FROM cash_reports AS r WHERE r.session_id = s.id)
+          OR s.open_till IS NULL
+            AND NOT EXISTS (SELECT 1 FROM cash_reports AS r WHERE r.session_id = s.id AND r.number > 0)
           OR s.open_till IS NOT NULL AND EXISTS (SELECT 1 FROM cash_reports AS r WHERE r.session_id = s.id)";
     /// An entry of a waiting list has a user and a sale, and a promoted entry its order.
     WaitingEntry = "SELECT number AS id FROM waiting_entries AS w WHERE state NOT IN (0, 1, 2, 3, 4, 5)

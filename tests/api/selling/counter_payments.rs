@@ -121,7 +121,7 @@ fn money_goes_back_at_the_counter_once_with_amount_and_operator_in_the_audit_log
     let deeds = audit["data"].as_array().unwrap();
     for (action, detail) in [
         ("order.pay", json!({ "amount": price, "method": "terminal" })),
-        ("order.refund", json!({ "amount": price, "method": "cash", "reason": "买错了" })),
+        ("order.refund", json!({ "amount": price, "method": "cash", "till": "1", "reason": "买错了" })),
     ] {
         let deed = deeds.iter().rfind(|deed| deed["action"] == action).unwrap();
         assert_eq!(deed["subject"], format!("order {order}"));

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use mallbox::fixture::faults::Fault;
 use mallbox::mall::operator::CashAdmin;
+use mallbox::mall::operator::bookkeeping::{AccountsPlace, AccountsScope, Bookkeeping};
 use mallbox::mall::operator::cash::{CashMove, DrawerCount, XReport, ZReport};
-use mallbox::mall::operator::ledger::Code;
+use mallbox::mall::operator::ledger::{Code, Report};
 use mallbox::mall::operator::orders::{CounterMoney, CounterOutcome};
 use mallbox::mall::{CashRefusal, Failure, Refusal};
 use mallbox_storage::{CashSessionId, Cents, OrderId, OrderStatus, PaymentMode, PaymentState};
@@ -75,6 +76,8 @@ async fn a_day_at_the_till_ends_in_a_report_that_adds_up() {
     assert_eq!((x.moves.len(), &*x.moves[0].reason), (1, "milk"));
     let again = cash(&w).pay_in_or_out(w.by(), session, paid(false, 1_250, "milk", "a")).await.unwrap();
     assert_eq!(again, (x.clone(), true), "a repeat changes nothing");
+    let other = cash(&w).pay_in_or_out(w.by(), session, paid(false, 1_300, "milk", "a")).await;
+    assert_eq!(cash_refusal(other), CashRefusal::KeyUsed);
     assert_eq!(cash(&w).x(session).await.unwrap(), x);
 
     let expected = x.session.expected().get();
@@ -84,7 +87,8 @@ async fn a_day_at_the_till_ends_in_a_report_that_adds_up() {
     assert_eq!((totals.refund_count, totals.refunds), (1, PRICE));
     assert_eq!((z.report.number, z.report.difference()), (1, Cents::new(-50)));
     assert_eq!(cash(&w).running().await.unwrap(), []);
-    assert_eq!(cash(&w).reports(None).await.unwrap(), std::slice::from_ref(&z));
+    let page = cash(&w).reports(None).await.unwrap();
+    assert_eq!((&page.reports[..], page.next_before), (std::slice::from_ref(&z), None));
     assert_eq!(cash(&w).report(1).await.unwrap(), z);
     let audited: Vec<String> = w.audited().await.into_iter().map(|(action, ..)| action).collect();
     for action in ["cash.open", "cash.out", "cash.close", "cash.report"] {
@@ -231,18 +235,49 @@ async fn a_closing_whose_response_was_lost_returns_the_same_report() {
     // Dropped before the restart: the storage is open only once.
     {
         let (context, faults) = w.faulty();
-        faults.add(Fault::at_port("cash.close").error()).unwrap();
+        faults.add(Fault::at_port("cash.close").lose_answer()).unwrap();
         let broken = CashAdmin::new(context, w.audit.clone());
         let failed = broken.close(w.by(), session, count(29_000, 30_000, "evening")).await;
         assert!(matches!(failed, Err(Failure::Store(_))));
     }
-    let z = close(&w, session, 29_000, 30_000).await;
+    let (z, is_repeat) = cash(&w).close(w.by(), session, count(29_000, 30_000, "evening")).await.unwrap();
+    assert!(is_repeat, "the lost call wrote the report");
     let mut w = w.restart().await;
     w.start_workers();
     let again = cash(&w).close(w.by(), session, count(29_000, 30_000, "evening")).await.unwrap();
     assert_eq!((again.0.report, again.1), (z.report, true));
-    assert_eq!(cash(&w).reports(None).await.unwrap().len(), 1);
+    assert_eq!(cash(&w).reports(None).await.unwrap().reports.len(), 1);
     w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_report_is_named_and_hides_no_other() {
+    let w = at_the_counter().await;
+    for _ in 1..=3 {
+        let session = open(&w).await.session.id;
+        close(&w, session, 30_000, 30_000).await;
+    }
+    w.ground().sql("DROP TRIGGER cash_reports_are_not_changed");
+    w.ground().sql("UPDATE cash_reports SET body = '{}' WHERE number = 2");
+    let page = cash(&w).reports(None).await.unwrap();
+    let numbers: Vec<u64> = page.reports.iter().map(|z| z.report.number).collect();
+    assert_eq!((numbers, page.unreadable), (vec![3, 1], vec![2]));
+    assert!(matches!(cash(&w).report(2).await, Err(Failure::Store(_))));
+
+    let books = Bookkeeping::new(w.context.clone(), w.audit.clone(), false);
+    let scope = AccountsScope { days: None, sale: None };
+    let page = books.page(scope, AccountsPlace::CashReports(None)).await.unwrap();
+    assert_eq!((page.cash_reports.len(), page.unreadable_cash_reports), (2, vec![2]));
+
+    let found = |report: &Report| -> Vec<String> {
+        report.findings.iter().map(|finding| finding.expected.clone()).collect()
+    };
+    let report = w.ledger.verify().await.unwrap();
+    assert_eq!(found(&report), ["a report that matches its digest"], "{report}");
+    // A planted number, whatever its distance, is one gap.
+    w.ground().sql("UPDATE cash_reports SET number = 4611686018427387904 WHERE number = 3");
+    let report = w.ledger.verify().await.unwrap();
+    assert!(found(&report).contains(&"reports 3 to 4611686018427387903".to_owned()), "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

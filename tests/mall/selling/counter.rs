@@ -70,8 +70,11 @@ async fn only_an_operator_pays_and_only_the_price() {
     assert_eq!(states(&w, order).await, [PaymentState::Captured]);
     assert_eq!(w.orders.pay(ANNE, order, w.now()).await.unwrap().order.status, OrderStatus::Paid);
     let audited = w.audited().await;
-    let taken =
-        ("order.pay".to_owned(), format!("order {order}"), json!({ "amount": 4750, "method": "cash" }));
+    let taken = (
+        "order.pay".to_owned(),
+        format!("order {order}"),
+        json!({ "amount": 4750, "method": "cash", "till": "1" }),
+    );
     assert_eq!((&audited[audited.len() - 2], &audited[audited.len() - 1]), (&taken, &taken));
     let refused = &audited[0].2;
     assert_eq!(refused["amount"], 0, "an attempt with another amount stays in the log: {audited:?}");
@@ -119,7 +122,7 @@ async fn money_goes_back_at_the_till_and_nowhere_else() {
     assert_eq!(w.status(order).await, OrderStatus::Paid);
     refund(&w, order).await.unwrap();
     let (action, _, detail) = w.audited().await.pop().unwrap();
-    let wanted = json!({ "amount": 4750, "method": "cash", "reason": "changed her mind" });
+    let wanted = json!({ "amount": 4750, "method": "cash", "till": "1", "reason": "changed her mind" });
     assert_eq!((action.as_str(), detail), ("order.refund", wanted));
     assert_eq!(w.orders.refund(ANNE, order, w.now()).await.unwrap().order.status, OrderStatus::Refunded);
     assert_eq!(

@@ -6,6 +6,7 @@ import { t } from "../../core/language.js";
 import { parseCents } from "../../core/money.js";
 import { newRequestId } from "../../core/request-id.js";
 import { button, whileBusy } from "../../parts/button.js";
+import { fact } from "../../parts/fact.js";
 import { field } from "../../parts/field.js";
 import { icon } from "../../parts/icons.js";
 import { formatYuan } from "../../parts/price.js";
@@ -120,7 +121,7 @@ function countForm(expected, cancel, proceed) {
       cents += sumOfKind;
       fill(place, sumOfKind > 0 ? formatYuan(sumOfKind) : "");
     }
-    fill(total, line(t("应有现金", "Expected"), formatYuan(expected)), line(t("实点现金", "Counted"), h("strong", null, formatYuan(cents))), line(t("差额", "Difference"), differenceText(cents - expected)));
+    fill(total, fact(t("应有现金", "Expected"), formatYuan(expected)), fact(t("实点现金", "Counted"), h("strong", null, formatYuan(cents))), fact(t("差额", "Difference"), differenceText(cents - expected)));
   }
 }
 
@@ -139,7 +140,7 @@ function confirmation(expected, counted, back, yes) {
   } }, t("确认交班", "Close the session"));
   const root = h("div", { class: "stack" },
     h("p", { class: counted === expected ? "notice good" : "notice bad" }, icon(counted === expected ? "check" : "warn"), h("strong", null, differenceText(counted - expected))),
-    h("dl", { class: "counts" }, line(t("应有现金", "Expected"), formatYuan(expected)), line(t("实点现金", "Counted"), formatYuan(counted))),
+    h("dl", { class: "counts" }, fact(t("应有现金", "Expected"), formatYuan(expected)), fact(t("实点现金", "Counted"), formatYuan(counted))),
     h("p", null, t("交班后生成Z报表，不能修改。", "Closing writes a Z report, which nobody can change.")), warning,
     h("div", { class: "buttons row" }, button(t("返回清点", "Count again"), back), submit));
   return {
@@ -153,12 +154,4 @@ function confirmation(expected, counted, back, yes) {
 function denominationName(cents) {
   if (cents >= 100) return t(`${cents / 100}元`, `¥${cents / 100}`);
   return t(`${cents / 10}角`, `¥${cents / 100}`);
-}
-
-/**
- * @param {string} name
- * @param {import("../../core/dom.js").Child} value
- */
-function line(name, value) {
-  return h("div", null, h("dt", null, name), h("dd", { class: "number" }, value));
 }

@@ -1,8 +1,10 @@
 // X and Z reports: their lines, and the dialog that prints them.
 
+import { get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { button } from "../../parts/button.js";
+import { fact } from "../../parts/fact.js";
 import { formatYuan } from "../../parts/price.js";
 import { openSheet } from "../../parts/sheet.js";
 import { tillName } from "./cash-till.js";
@@ -50,9 +52,9 @@ export function signedYuan(cents) {
 
 /** @param {number} difference in cents */
 export function differenceText(difference) {
-  if (difference === 0) return t("账实相符", "The drawer is right");
+  if (difference === 0) return t("账实相符", "The drawer balances");
   const sum = formatYuan(Math.abs(difference));
-  return difference < 0 ? t(`短款 ${sum}`, `${sum} missing`) : t(`长款 ${sum}`, `${sum} too much`);
+  return difference < 0 ? t(`短款 ${sum}`, `${sum} short`) : t(`长款 ${sum}`, `${sum} over`);
 }
 
 /** @param {Person} person */
@@ -84,10 +86,16 @@ export function moveList(moves) {
       h("span", { class: "number" }, signedYuan(kind === "in" ? amount : -amount)))));
 }
 
-/** @param {Session} session */
-export function openXReport(session) {
+/**
+ * Reads the session anew, and shows the report.
+ * @param {{id: number}} session
+ */
+export async function openXReport({ id }) {
+  /** @type {Session & {reportTime: string}} */
+  const session = await get(`/ops/cash/${id}`);
   return openSheet(t("X报表（未交班）", "X report (running)"), (close) => [
-    h("div", { class: "cash-report stack" }, opening(session), sessionFacts(session), payments(session), moveList(session.moves), notice()),
+    h("div", { class: "cash-report stack" }, opening(session),
+      h("dl", { class: "counts" }, fact(t("报表时间", "As of"), timestamp(session.reportTime))), sessionFacts(session), payments(session), moveList(session.moves), notice()),
     printButtons(`/ops/cash/${session.id}/print`, close)]);
 }
 
@@ -99,7 +107,7 @@ export function openZReport(report) {
       sessionFacts(report),
       h("dl", { class: "counts" }, fact(t("实点现金", "Counted"), formatYuan(report.counted)), fact(t("差额", "Difference"), h("strong", null, signedYuan(report.difference)))),
       payments(report), moveList(report.moves),
-      h("p", { class: "small quiet" }, t("校验 ", "Digest "), h("span", { class: "mono hash" }, report.digest)), notice()),
+      h("p", { class: "small quiet" }, t("摘要 ", "Digest "), h("span", { class: "mono hash" }, report.digest)), notice()),
     printButtons(`/ops/cash/reports/${report.number}/print`, close)]);
 }
 
@@ -128,12 +136,4 @@ function printButtons(path, close) {
   return h("div", { class: "buttons row wrap" }, button(t("关闭", "Close"), close),
     printerButton(t("打印到小票机", "Receipt printer"), path, t("报表已打印", "Report printed")),
     button(t("打印", "Print"), () => print(), { icon: "print", look: ["main"] }));
-}
-
-/**
- * @param {string} name
- * @param {import("../../core/dom.js").Child} value
- */
-function fact(name, value) {
-  return h("div", null, h("dt", null, name), h("dd", { class: "number" }, value));
 }

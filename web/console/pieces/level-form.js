@@ -3,6 +3,7 @@
 import { call, get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
+import { fact } from "../../parts/fact.js";
 import { field } from "../../parts/field.js";
 import { showToast } from "../../parts/toast.js";
 import { formSheet } from "./form.js";
@@ -36,12 +37,4 @@ export async function editLevel({ id, nickName }) {
     h("p", { class: "small quiet" }, t("设置的等级代替导入的等级；积分挣得的等级更高时，以挣得的为准。操作写入审计日志。",
       "A set level replaces an imported one. A higher level earned by credits prevails. The audit log records the action.")),
   ] });
-}
-
-/**
- * @param {string} name
- * @param {number} value
- */
-function fact(name, value) {
-  return h("div", null, h("dt", null, name), h("dd", { class: "number" }, value));
 }

@@ -1,6 +1,6 @@
 // Cash: the drawer of this device's till, other tills, and earlier Z reports.
 
-import { call, get } from "../../core/api.js";
+import { Refusal, call, get } from "../../core/api.js";
 import { fill, h, repeatWhileVisible, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { parseCents } from "../../core/money.js";
@@ -8,6 +8,7 @@ import { newRequestId } from "../../core/request-id.js";
 import { button } from "../../parts/button.js";
 import { emptyState, errorState } from "../../parts/empty-state.js";
 import { field } from "../../parts/field.js";
+import { icon } from "../../parts/icons.js";
 import { keepFocus } from "../../parts/keep-focus.js";
 import { formatYuan } from "../../parts/price.js";
 import { skeletons } from "../../parts/skeleton.js";
@@ -26,8 +27,6 @@ import { timestamp } from "../pieces/timestamp.js";
 /** @typedef {import("../pieces/cash-report.js").ZReport} ZReport */
 
 const REFRESH_MS = 10_000;
-/** Z reports per page of the server. */
-const PAGE = 20;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, signal, title }) {
@@ -90,13 +89,13 @@ export function open({ root, signal, title }) {
     });
     return h("section", { class: "card pad stack", "aria-label": tillName() }, h("h2", null, t("未开班", "The drawer is closed")),
       h("p", { class: "quiet" }, t("点清钱箱里的备用金，填写后开班。第一次开班以后，收退现金都要先开班。",
-        "Count the money in the drawer and enter the amount. Once a drawer was opened, cash is only taken and returned at an open drawer.")), openForm);
+        "Count the money in the drawer and enter the amount. Once a drawer has been opened, cash is only taken and returned at an open drawer.")), openForm);
   }
 
   /** @param {Session} session */
   function openDrawer(session) {
     return h("section", { class: "card pad stack", "aria-label": tillName() },
-      h("div", { class: "row wrap" }, h("h2", { class: "grow" }, t("营业中", "The drawer is open")), h("span", { class: "quiet" }, t("开班 ", "since "), timestamp(session.openTime))),
+      h("div", { class: "row wrap" }, h("h2", { class: "grow" }, t("已开班", "The drawer is open")), h("span", { class: "quiet" }, t("开班 ", "since "), timestamp(session.openTime))),
       sessionFacts(session), moveList(session.moves),
       h("div", { class: "row wrap" },
         button(t("存入", "Pay in"), () => askMove(session, "in", refresh), { icon: "plus" }),
@@ -141,6 +140,8 @@ function askMove(session, kind, onDone) {
       try {
         await call("POST", `/ops/cash/${session.id}/${kind}`, { body: { amount: cents, reason: reason.input.value, requestId } });
       } catch (error) {
+        // Recorded before the fields were changed: the list behind the dialog shows the entry.
+        if (error instanceof Refusal && error.code === "CASH_KEY_USED") await onDone();
         if (!isRedemptionInDoubt(error)) throw error;
         throw new InDoubtError(error, t("无法确认是否已记账。可以再按一次，不会重复记账。", "The result is unknown. Press again: nothing is recorded twice."));
       }
@@ -168,36 +169,43 @@ function reportList(signal) {
   root.append(place);
   /** @type {ZReport[]} */
   let rows = [];
+  /** Numbers of changed reports. @type {number[]} */
+  let unreadable = [];
+  /** @type {number | undefined} */
+  let nextBefore;
   void reload();
   return { root, reload };
 
   async function reload() {
-    rows = [];
+    [rows, unreadable, nextBefore] = [[], [], undefined];
     await more();
   }
 
   async function more() {
     try {
-      /** @type {ZReport[]} */
-      const page = await get("/ops/cash/reports", { query: { before: rows.at(-1)?.number }, signal });
+      /** @type {{reports: ZReport[], unreadable: number[], nextBefore?: number}} */
+      const page = await get("/ops/cash/reports", { query: { before: nextBefore }, signal });
       if (signal.aborted) return;
-      rows = [...rows, ...page];
-      show(page.length === PAGE);
+      rows = [...rows, ...page.reports];
+      unreadable = [...unreadable, ...page.unreadable];
+      nextBefore = page.nextBefore;
+      show();
     } catch (error) {
       if (!signal.aborted) fill(place, errorState(error, reload));
     }
   }
 
-  /** @param {boolean} hasMore */
-  function show(hasMore) {
-    if (rows.length === 0) return fill(place, emptyState("list", t("还没有Z报表。", "No Z reports yet.")));
-    fill(place, table(t("Z报表", "Z reports"), [
+  function show() {
+    if (rows.length === 0 && unreadable.length === 0) return fill(place, emptyState("list", t("还没有Z报表。", "No Z reports yet.")));
+    const numbers = unreadable.join(t("、", ", "));
+    const changed = unreadable.length > 0 && h("p", { class: "notice bad" }, icon("warn"), t(`与摘要不符的Z报表：${numbers}。请运行mallbox verify。`, `Z reports that do not match their digests: ${numbers}. Run mallbox verify.`));
+    fill(place, changed, table(t("Z报表", "Z reports"), [
       { title: t("编号", "Number"), cell: ({ number }) => h("strong", null, String(number)) },
       { title: t("收银台", "Till"), cell: ({ till }) => till },
       { title: t("交班", "Closed"), cell: ({ closeTime }) => timestamp(closeTime) },
       { title: t("实点", "Counted"), look: "number", cell: ({ counted }) => formatYuan(counted) },
       { title: t("差额", "Difference"), look: "number", cell: ({ difference }) => signedYuan(difference) },
       { title: t("操作", "Actions"), look: "acts", cell: (report) => button(t("查看", "View"), () => openZReport(report)) },
-    ], rows), hasMore && h("div", { class: "pager" }, button(t("更早的", "Earlier"), more, { icon: "down" })));
+    ], rows), nextBefore !== undefined && h("div", { class: "pager" }, button(t("更早的", "Earlier"), more, { icon: "down" })));
   }
 }

@@ -35,8 +35,9 @@ pub(super) fn routes() -> Calls {
         .get("/ops/cash/{id}", x_report, both("一个班次的X报表", "The X report of a session"))
         .post("/ops/cash/{id}/in", pay_in, both("存入现金", "Pay cash in"))
         .explained(both(
-            "需要原因`reason`。同一个`requestId`重复调用不会再次记账。写入审计日志。",
-            "Takes a `reason`. A repeat with the same `requestId` changes nothing. The audit log records the action.",
+            "需要原因`reason`。同一个`requestId`重复调用不会再次记账；金额或原因不同则拒绝，返回`CASH_KEY_USED`。写入审计日志。",
+            "Takes a `reason`. A repeat with the same `requestId` changes nothing; with another amount or reason, it \
+                is refused with `CASH_KEY_USED`. The audit log records the action.",
         ))
         .post("/ops/cash/{id}/out", pay_out, both("支出现金", "Pay cash out"))
         .explained(both(
@@ -54,8 +55,9 @@ pub(super) fn routes() -> Calls {
         .post("/ops/cash/{id}/print", print_x, both("打印X报表", "Print an X report"))
         .get("/ops/cash/reports", reports, both("Z报表，新的在前", "The Z reports, newest first"))
         .explained(both(
-            "每页20张；下一页的`before`是上一页最后一张的编号。",
-            "20 a page; `before` of the next page is the number of the last report of the page before.",
+            "每页20张；下一页的`before`是本页的`nextBefore`。被改过的报表只在`unreadable`里列出编号。",
+            "20 a page; `nextBefore` is the `before` of the next page. Of a report that was changed, `unreadable` \
+                has the number.",
         ))
         .get("/ops/cash/reports/{number}", z_report, both("一张Z报表", "A Z report"))
         .post("/ops/cash/reports/{number}/print", print_z, both("打印Z报表", "Print a Z report"))
@@ -106,12 +108,23 @@ struct CashSessionAnswer {
     moves: Vec<CashMoveAnswer>,
 }
 
+/// An X report.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct XReportAnswer {
+    #[serde(flatten)]
+    session: CashSessionAnswer,
+    /// Time of the report.
+    #[schemars(example = &"2026-11-21T18:00:00")]
+    report_time: String,
+}
+
 /// A user at a till.
 #[derive(Serialize, JsonSchema)]
 struct CashierAnswer {
     #[schemars(example = 1)]
     id: u64,
-    /// Nick name; empty for a deleted user.
+    /// Nickname; empty for a deleted user.
     name: String,
 }
 
@@ -154,6 +167,20 @@ struct ZReportAnswer {
     difference: i64,
     /// SHA-256 of the report; the audit log has it too.
     digest: String,
+}
+
+/// A page of Z reports.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ZReportsAnswer {
+    /// Newest first.
+    reports: Vec<ZReportAnswer>,
+    /// Numbers of reports of this page that were changed: they do not match their digests.
+    unreadable: Vec<u64>,
+    /// `before` of the next page; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 12)]
+    next_before: Option<u64>,
 }
 
 /// A session after cash was paid in or out.
@@ -279,9 +306,15 @@ async fn open(
     Ok(Answer::ok(CashSessionAnswer::new(&x, &app.context.zone)))
 }
 
-async fn x_report(State(app): State<App>, _: Cashier, Path(id): Path<u64>) -> Reply<CashSessionAnswer> {
+async fn x_report(
+    State(app): State<App>,
+    _: Cashier,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply<XReportAnswer> {
     let x = app.cash_admin.x(CashSessionId::new(id)).await?;
-    Ok(Answer::ok(CashSessionAnswer::new(&x, &app.context.zone)))
+    let (session, zone) = (CashSessionAnswer::new(&x, &app.context.zone), &app.context.zone);
+    Ok(Answer::ok(XReportAnswer { session, report_time: wall_time::text(now, zone) }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -375,9 +408,10 @@ async fn reports(
     State(app): State<App>,
     _: Cashier,
     Query(query): Query<ReportsQuery>,
-) -> Reply<Vec<ZReportAnswer>> {
-    let reports = app.cash_admin.reports(query.before).await?;
-    Ok(Answer::ok(reports.iter().map(|z| ZReportAnswer::new(z, &app.context.zone)).collect()))
+) -> Reply<ZReportsAnswer> {
+    let page = app.cash_admin.reports(query.before).await?;
+    let reports = page.reports.iter().map(|z| ZReportAnswer::new(z, &app.context.zone)).collect();
+    Ok(Answer::ok(ZReportsAnswer { reports, unreadable: page.unreadable, next_before: page.next_before }))
 }
 
 async fn z_report(State(app): State<App>, _: Cashier, Path(number): Path<u64>) -> Reply<ZReportAnswer> {

@@ -143,6 +143,7 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Cash(CashRefusal::Short(Cents::new(4_705))).into(), 200, "CASH_SHORT"),
         (Refusal::Cash(CashRefusal::TooMuch).into(), 200, "CASH_TOO_MUCH"),
         (Refusal::Cash(CashRefusal::TooManyMoves(200)).into(), 200, "CASH_MOVES_FULL"),
+        (Refusal::Cash(CashRefusal::KeyUsed).into(), 200, "CASH_KEY_USED"),
         (Refusal::Cash(CashRefusal::Changed(Cents::new(4_705))).into(), 200, "CASH_CHANGED"),
         (Refusal::Cash(CashRefusal::Closed(7)).into(), 200, "CASH_SESSION_CLOSED"),
         (Refusal::Callback(CallbackError::Signature).into(), 401, "BAD_SIGNATURE"),

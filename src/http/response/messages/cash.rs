@@ -24,15 +24,15 @@ pub(super) fn of_refusal(refusal: CashRefusal, l: Language) -> RefusalBody {
         CashRefusal::TillsFull(max) => made(
             l,
             "CASH_TILLS_FULL",
-            format!("最多{max}个收银台同时开班，请先交一个班"),
+            format!("最多{max}个收银台同时开班，请先让其中一个收银台交班"),
             format!("At most {max} tills can have open cash sessions; close one first."),
         ),
         CashRefusal::Short(held) => made(
             l,
             "CASH_SHORT",
-            format!("钱箱里按账只有{}元，不够支出：请减少金额，或先存入现金", yuan(held)),
+            format!("钱箱按账只有{}元，不够付：请先存入现金", yuan(held)),
             format!(
-                "The drawer holds only {} yuan by the books; take less, or pay cash in first.",
+                "The drawer holds only {} yuan by the books. Pay cash in first, or refund another way.",
                 yuan(held)
             ),
         ),
@@ -50,6 +50,13 @@ pub(super) fn of_refusal(refusal: CashRefusal, l: Language) -> RefusalBody {
             "CASH_MOVES_FULL",
             format!("一个班次最多存取现金{max}次，请先交班"),
             format!("Cash can be paid in or out at most {max} times per session; close the session first."),
+        ),
+        CashRefusal::KeyUsed => fixed!(
+            l,
+            "CASH_KEY_USED",
+            "这次操作已按另一金额或原因记账，本次没有再记：请核对存取记录，还要记一笔请重新填写（换新的requestId）",
+            "Another amount or reason was recorded with this requestId, and nothing now; check the entries, and \
+             start again with a new requestId for a further entry."
         ),
         CashRefusal::Changed(expected) => made(
             l,

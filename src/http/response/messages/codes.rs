@@ -45,6 +45,7 @@ pub(in crate::http) const CODES: &[&str] = &[
     "CASH_SHORT",
     "CASH_TOO_MUCH",
     "CASH_MOVES_FULL",
+    "CASH_KEY_USED",
     "CASH_CHANGED",
     "CASH_SESSION_CLOSED",
     "BAD_SIGNATURE",

@@ -16,31 +16,12 @@ use super::report::{Finding, Report};
 /// Reports, entries of sessions, and entries of the audit log read at once.
 const PAGE: u32 = 500;
 
+/// Digests of the stored reports by number; `None` for an unreadable report.
+type Digests = BTreeMap<u64, Option<String>>;
+
 /// Checks all sessions and reports.
 pub(super) async fn verify(storage: &Storage, report: &mut Report) -> Result<(), StoreError> {
-    let mut digests = BTreeMap::new();
-    let mut next = None;
-    loop {
-        let page = match storage.selling.cash.reports(next, PAGE).await {
-            Err(StoreError::Corrupt { key, .. }) => {
-                let object = Object::new(Kind::Table, "cash_reports");
-                report.find(Finding::new(Code::CashReport, object, "reports that match their digests", key));
-                return Ok(());
-            }
-            page => page?,
-        };
-        let Some(last) = page.last() else { break };
-        let lowest = last.number;
-        for one in page {
-            let gap = next.map_or(0..0, |next| one.number + 1..next);
-            gap.for_each(|number| missing(report, number));
-            next = Some(one.number);
-            check_report(storage, &one, report).await?;
-            digests.insert(one.number, hex(&one.digest()));
-        }
-        next = Some(lowest);
-    }
-    (1..next.unwrap_or(1)).for_each(|number| missing(report, number));
+    let digests = check_reports(storage, report).await?;
     for session in storage.selling.cash.open_sessions().await? {
         let head = head_of(storage, &session).await?;
         check_head(&session, head, Object::new(Kind::CashSession, session.id), report);
@@ -48,8 +29,49 @@ pub(super) async fn verify(storage: &Storage, report: &mut Report) -> Result<(),
     check_audit_log(storage, &digests, report).await
 }
 
-fn missing(report: &mut Report, number: u64) {
-    report.find(Finding::new(Code::CashReport, z_report(number), "a report", "none"));
+async fn check_reports(storage: &Storage, report: &mut Report) -> Result<Digests, StoreError> {
+    let mut digests = Digests::new();
+    let mut above = None;
+    loop {
+        let page = storage.selling.cash.reports(above, PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        for one in page {
+            let number = match &one {
+                Ok(one) => one.number,
+                Err(bad) => bad.number,
+            };
+            if let Some(above) = above {
+                missing(report, number.saturating_add(1), above);
+            }
+            above = Some(number);
+            match one {
+                Ok(one) => {
+                    check_report(storage, &one, report).await?;
+                    digests.insert(number, Some(hex(&one.digest())));
+                }
+                Err(bad) => {
+                    let expected = "a report that matches its digest";
+                    report.find(Finding::new(Code::CashReport, z_report(number), expected, bad));
+                    digests.insert(number, None);
+                }
+            }
+        }
+    }
+    missing(report, 1, above.unwrap_or(1));
+    Ok(digests)
+}
+
+/// Reports a gap of the numbers from `first` to below `end`, as one finding: a planted number leaves a gap of
+/// any length.
+fn missing(report: &mut Report, first: u64, end: u64) {
+    let last = end.saturating_sub(1);
+    if first <= last {
+        let expected =
+            if first == last { "a report".to_owned() } else { format!("reports {first} to {last}") };
+        report.find(Finding::new(Code::CashReport, z_report(first), expected, "none"));
+    }
 }
 
 fn z_report(number: u64) -> Object {
@@ -78,7 +100,7 @@ fn check_head(session: &CashSession, found: [u8; 32], object: Object, report: &m
 /// Computes the hash of the session's entries: those that the session counts, for a running session gets
 /// further ones.
 async fn head_of(storage: &Storage, session: &CashSession) -> Result<[u8; 32], StoreError> {
-    let (mut head, mut after) = (CashSession::GENESIS_HASH, 0);
+    let (mut head, mut after) = (session.opening_hash(), 0);
     loop {
         let page = match storage.selling.cash.entries(session.id, false, after, PAGE).await {
             // A value that no mall writes: the row check names the row.
@@ -96,7 +118,7 @@ async fn head_of(storage: &Storage, session: &CashSession) -> Result<[u8; 32], S
 /// Compares the reports with their entries in the audit log. A report written meanwhile is read once more.
 async fn check_audit_log(
     storage: &Storage,
-    digests: &BTreeMap<u64, String>,
+    digests: &Digests,
     report: &mut Report,
 ) -> Result<(), StoreError> {
     let mut logged = BTreeSet::new();
@@ -113,7 +135,9 @@ async fn check_audit_log(
             let detail: Option<CashReportDetail> = serde_json::from_str(&entry.detail).ok();
             let Some(CashReportDetail { number, digest }) = detail else { continue };
             let stored = match digests.get(&number) {
-                Some(stored) => Some(stored.clone()),
+                // An unreadable report is a finding already.
+                Some(None) => Some(digest.clone()),
+                Some(stored) => stored.clone(),
                 None => digest_now(storage, number).await?,
             };
             if stored.as_ref() != Some(&digest) {
@@ -132,5 +156,5 @@ async fn check_audit_log(
 
 async fn digest_now(storage: &Storage, number: u64) -> Result<Option<String>, StoreError> {
     let newest = storage.selling.cash.reports(number.checked_add(1), 1).await?;
-    Ok(newest.into_iter().find(|one| one.number == number).map(|one| hex(&one.digest())))
+    Ok(newest.into_iter().flatten().find(|one| one.number == number).map(|one| hex(&one.digest())))
 }

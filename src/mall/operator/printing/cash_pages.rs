@@ -53,7 +53,7 @@ pub(super) fn z_report(
     page.pair(both("差额", "Difference").spoken(l), &yuan(report.difference(), l));
     moves(&mut page, &z.moves, &z.names, zone, l);
     page.rule();
-    page.pair(both("校验", "Digest").spoken(l), &mallbox_storage::hex(&report.digest()));
+    page.pair(both("摘要", "Digest").spoken(l), &mallbox_storage::hex(&report.digest()));
     page.pair(both("打印", "Printed").spoken(l), &time(now, zone));
     end(page, l)
 }

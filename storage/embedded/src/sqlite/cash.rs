@@ -5,8 +5,8 @@ use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
     Actor, CASH_REPORT_ACTION, CashAddOutcome, CashCount, CashDrawer, CashEntry, CashKind, CashReport,
     CashSession, CashSessionId, CashSessions, CashStepOutcome, CashTotals, Cents, CloseCashOutcome,
-    NewCashEntry, OpenCashOutcome, OrderId, StoreError, TillName, Timestamp, Transition, TransitionOutcome,
-    UserId,
+    NewCashEntry, OpenCashOutcome, OrderId, StoreError, StoredCashReport, TillName, Timestamp, Transition,
+    TransitionOutcome, UnreadableCashReport, UserId,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -103,13 +103,13 @@ impl CashSessions for EmbeddedCashSessions {
         self.0.write("close cash session", move |conn| close(conn, which, &count, now)).await
     }
 
-    async fn reports(&self, before: Option<u64>, max: u32) -> Result<Vec<CashReport>, StoreError> {
+    async fn reports(&self, before: Option<u64>, max: u32) -> Result<Vec<StoredCashReport>, StoreError> {
         let below = page_after(before.unwrap_or(u64::MAX));
         let job = move |conn: &Connection| {
             conn.prepare_cached(
-                "SELECT number, body, digest FROM cash_reports WHERE number < ?1 ORDER BY number DESC LIMIT ?2",
+                "SELECT number, body, digest FROM cash_reports WHERE number BETWEEN 1 AND ?1 - 1 ORDER BY number DESC LIMIT ?2",
             )?
-            .query_map(params![below, max], report)?
+            .query_map(params![below, max], stored_report)?
             .collect()
         };
         self.0.read("Z reports", job).await
@@ -137,14 +137,12 @@ fn open(
         "INSERT INTO cash_sessions (till, open_till, opened_ms, opened_by, float_cents, head)
          VALUES (?1, ?1, ?2, ?3, ?4, ?5)",
     )?
-    .execute(params![
-        till,
-        now.as_millis(),
-        id(drawer.by.get()),
-        float.get(),
-        CashSession::GENESIS_HASH
-    ])?;
-    let opened = open_of(conn, &drawer.till)?.ok_or_else(|| refuse("the new session is gone"))?;
+    .execute(params![till, now.as_millis(), id(drawer.by.get()), float.get(), [0_u8; 32]])?;
+    let mut opened = open_of(conn, &drawer.till)?.ok_or_else(|| refuse("the new session is gone"))?;
+    // Covers the id, which the database chose.
+    opened.head = opened.opening_hash();
+    conn.prepare_cached("UPDATE cash_sessions SET head = ?2 WHERE id = ?1")?
+        .execute(params![id(opened.id.get()), opened.head])?;
     Ok(OpenCashOutcome::Opened(opened))
 }
 
@@ -155,11 +153,16 @@ fn add(
     now: Timestamp,
 ) -> rusqlite::Result<CashAddOutcome> {
     let Some((session, is_open)) = by_session(conn, to)? else { return Ok(CashAddOutcome::Unknown) };
-    let is_repeat = conn
-        .prepare_cached("SELECT 1 FROM cash_entries WHERE session_id = ?1 AND request = ?2")?
-        .exists(params![id(to.get()), new.request])?;
-    if is_repeat {
-        return Ok(CashAddOutcome::Repeat(session));
+    let made = conn
+        .prepare_cached(&format!("{SELECT_ENTRIES} WHERE session_id = ?1 AND request = ?2"))?
+        .query_row(params![id(to.get()), new.request], entry)
+        .optional()?;
+    if let Some(made) = made {
+        return Ok(if new.is_made(&made) {
+            CashAddOutcome::Repeat(session)
+        } else {
+            CashAddOutcome::KeyUsed
+        });
     }
     if !is_open {
         return Ok(CashAddOutcome::Closed(report_of(conn, to)?.map_or(0, |(_, report)| report.number)));
@@ -348,7 +351,13 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<CashEntry> {
 }
 
 fn report(row: &Row<'_>) -> rusqlite::Result<CashReport> {
-    let (number, body, digest): (u64, String, Vec<u8>) = (get_count(row, 0)?, row.get(1)?, row.get(2)?);
-    CashReport::of_body(number, &body, &digest)
-        .ok_or_else(|| unreadable(1, format_args!("of Z report {number}")))
+    stored_report(row)?.map_err(|error| unreadable(1, error))
+}
+
+/// Reads any stored text: an unreadable one must not hide the other reports.
+fn stored_report(row: &Row<'_>) -> rusqlite::Result<StoredCashReport> {
+    let number = get_count(row, 0)?;
+    let (body, digest): (Option<String>, Option<Vec<u8>>) = (row.get(1).ok(), row.get(2).ok());
+    let whole = body.zip(digest).and_then(|(body, digest)| CashReport::of_body(number, &body, &digest));
+    Ok(whole.ok_or(UnreadableCashReport { number }))
 }

@@ -73,6 +73,15 @@ pub(super) async fn lock_head(conn: &mut Conn) -> Result<(), MysqlError> {
     execute(conn, sql, (AuditEntry::GENESIS_HASH.as_slice(),)).await.map(drop)
 }
 
+/// Keeps appends, and [`lock_head`], out until the transaction ends, and admits other calls of this function.
+/// The transaction must not append.
+pub(super) async fn share_head(conn: &mut Conn) -> Result<(), MysqlError> {
+    let sql = "INSERT IGNORE INTO audit_head (one, number, hash) VALUES (1, 0, ?)";
+    execute(conn, sql, (AuditEntry::GENESIS_HASH.as_slice(),)).await?;
+    let sql = "SELECT number FROM audit_head WHERE one = 1 LOCK IN SHARE MODE";
+    first(conn, sql, (), Columns::next::<u64>).await.map(drop)
+}
+
 /// Returns the place that the next entry follows, and keeps other appends out until the transaction ends.
 /// Where head and entries disagree, the greater number counts, and the head if the numbers are equal: an
 /// append never repairs the traces of tampering.

@@ -1,15 +1,16 @@
 //! [`CashSessions`] in MySQL.
 //!
 //! A transaction that changes a session locks the session's row; a step locks the order's row first. The row
-//! of the audit log's head, locked last, keeps the numbers of Z reports without a gap.
+//! of the audit log's head, locked last, keeps the numbers of Z reports without a gap, the number of open
+//! tills exact, and the mall's first session apart from payments that find none.
 
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
     Actor, CASH_REPORT_ACTION, CashAddOutcome, CashCount, CashDrawer, CashEntry, CashKind, CashReport,
     CashSession, CashSessionId, CashSessions, CashStepOutcome, CashTotals, Cents, CloseCashOutcome,
-    NewCashEntry, OpenCashOutcome, OrderId, StoreError, TillName, Timestamp, Transition, TransitionOutcome,
-    UserId,
+    NewCashEntry, OpenCashOutcome, OrderId, StoreError, StoredCashReport, TillName, Timestamp, Transition,
+    TransitionOutcome, UnreadableCashReport, UserId,
 };
 use mysql_async::{Conn, Value};
 
@@ -110,11 +111,13 @@ impl CashSessions for MysqlCashSessions {
             .await
     }
 
-    async fn reports(&self, before: Option<u64>, max: u32) -> Result<Vec<CashReport>, StoreError> {
+    async fn reports(&self, before: Option<u64>, max: u32) -> Result<Vec<StoredCashReport>, StoreError> {
         let sql =
             "SELECT number, body, digest FROM cash_reports WHERE number < ? ORDER BY number DESC LIMIT ?";
         let which = (before.unwrap_or(u64::MAX), max);
-        self.0.read("Z reports", |conn| boxed(async move { all(conn, sql, which, report).await })).await
+        self.0
+            .read("Z reports", |conn| boxed(async move { all(conn, sql, which, stored_report).await }))
+            .await
     }
 }
 
@@ -125,7 +128,10 @@ async fn open(
     tills_max: u32,
     now: Timestamp,
 ) -> Result<OpenCashOutcome, MysqlError> {
-    if let Some((open, _)) = open_of(conn, &drawer.till).await? {
+    // Other openings, and payments that found no session, wait until the transaction ends. No session is
+    // locked afterwards: a closing locks in the other order.
+    audit::lock_head(conn).await?;
+    if let Some(open) = seen_of(conn, &drawer.till).await? {
         return Ok(OpenCashOutcome::AlreadyOpen(open));
     }
     let sql = "SELECT COUNT(*) FROM cash_sessions WHERE open_till IS NOT NULL";
@@ -135,18 +141,15 @@ async fn open(
     let sql = "INSERT INTO cash_sessions (till, open_till, opened_ms, opened_by, float_cents, head)
                VALUES (?, ?, ?, ?, ?, ?)";
     let till = drawer.till.as_str();
-    let head = CashSession::GENESIS_HASH.as_slice();
-    let row = (till, till, now.as_millis(), drawer.by.get(), float.get(), head);
-    let is_new = match execute(conn, sql, row).await {
-        Ok(_) => true,
-        // Opened by another instance meanwhile.
-        Err(fault) if fault.is_duplicate_key() => false,
-        Err(fault) => return Err(fault),
-    };
-    let (open, _) = open_of(conn, &drawer.till)
-        .await?
-        .ok_or_else(|| MysqlError::refused("the session of the till was closed concurrently"))?;
-    Ok(if is_new { OpenCashOutcome::Opened(open) } else { OpenCashOutcome::AlreadyOpen(open) })
+    let row = (till, till, now.as_millis(), drawer.by.get(), float.get(), [0_u8; 32].as_slice());
+    execute(conn, sql, row).await?;
+    let mut opened =
+        seen_of(conn, &drawer.till).await?.ok_or_else(|| MysqlError::refused("the new session is gone"))?;
+    // Covers the id, which the database chose.
+    opened.head = opened.opening_hash();
+    let sql = "UPDATE cash_sessions SET head = ? WHERE id = ?";
+    execute(conn, sql, (opened.head.as_slice(), opened.id.get())).await?;
+    Ok(OpenCashOutcome::Opened(opened))
 }
 
 async fn add(
@@ -157,10 +160,14 @@ async fn add(
 ) -> Result<CashAddOutcome, MysqlError> {
     let Some((session, is_open)) = by_session(conn, to).await? else { return Ok(CashAddOutcome::Unknown) };
     if let Some(request) = &new.request {
-        let sql = "SELECT number FROM cash_entries WHERE session_id = ? AND request = ?";
+        let sql = format!("{SELECT_ENTRIES} WHERE session_id = ? AND request = ?");
         let key = (to.get(), request.as_bytes());
-        if first(conn, sql, key, Columns::next::<u64>).await?.is_some() {
-            return Ok(CashAddOutcome::Repeat(session));
+        if let Some(made) = first(conn, sql, key, entry).await? {
+            return Ok(if new.is_made(&made) {
+                CashAddOutcome::Repeat(session)
+            } else {
+                CashAddOutcome::KeyUsed
+            });
         }
     }
     if !is_open {
@@ -192,13 +199,16 @@ async fn take_step(
     if let Err(order) = step.plan(order.clone(), now) {
         return Ok(CashStepOutcome::Stepped(TransitionOutcome::Stands(order)));
     }
-    let Some((session, _)) = open_of(conn, &drawer.till).await? else {
-        let sql = "SELECT id FROM cash_sessions LIMIT 1";
-        if first(conn, sql, (), Columns::next::<u64>).await?.is_some() {
-            return Ok(CashStepOutcome::NoSession);
+    let mut found = open_of(conn, &drawer.till).await?;
+    if found.is_none() && !has_sessions(conn).await? {
+        // The mall's first session opens after this transaction, or is seen from here on.
+        audit::share_head(conn).await?;
+        if !has_sessions(conn).await? {
+            return steps::step(conn, which, step, now, events).await.map(CashStepOutcome::Stepped);
         }
-        return steps::step(conn, which, step, now, events).await.map(CashStepOutcome::Stepped);
-    };
+        found = open_of(conn, &drawer.till).await?;
+    }
+    let Some((session, _)) = found else { return Ok(CashStepOutcome::NoSession) };
     match session.plan(NewCashEntry::of_step(&order, step, drawer.by), now) {
         Err(limit) => Ok(CashStepOutcome::Limit(limit)),
         Ok((after, entry)) => {
@@ -289,6 +299,17 @@ async fn close(
     Ok(CloseCashOutcome::Closed(report))
 }
 
+/// Returns whether the mall ever opened a session.
+async fn has_sessions(conn: &mut Conn) -> Result<bool, MysqlError> {
+    let sql = "SELECT id FROM cash_sessions LIMIT 1";
+    Ok(first(conn, sql, (), Columns::next::<u64>).await?.is_some())
+}
+
+/// Returns the open session of a till, without a lock.
+async fn seen_of(conn: &mut Conn, till: &TillName) -> Result<Option<CashSession>, MysqlError> {
+    first(conn, format!("{SELECT} WHERE open_till = ?"), (till.as_str(),), session).await
+}
+
 /// Returns the open session of a till, and locks the row.
 async fn open_of(conn: &mut Conn, till: &TillName) -> Result<Option<(CashSession, bool)>, MysqlError> {
     let sql = format!("{SELECT} WHERE open_till = ? FOR UPDATE");
@@ -367,7 +388,13 @@ fn entry(row: &mut Columns) -> Result<CashEntry, MysqlError> {
 }
 
 fn report(row: &mut Columns) -> Result<CashReport, MysqlError> {
-    let (number, body, digest): (u64, String, Vec<u8>) = (row.next()?, row.next()?, row.next()?);
-    CashReport::of_body(number, &body, &digest)
-        .ok_or_else(|| row.unreadable_last(format_args!("Z report {number} does not match its digest")))
+    stored_report(row)?.map_err(|error| row.unreadable_last(error))
+}
+
+/// Reads any stored text: an unreadable one must not hide the other reports.
+fn stored_report(row: &mut Columns) -> Result<StoredCashReport, MysqlError> {
+    let number = row.next()?;
+    let (body, digest): (Option<String>, Option<Vec<u8>>) = (row.next().ok(), row.next().ok());
+    let whole = body.zip(digest).and_then(|(body, digest)| CashReport::of_body(number, &body, &digest));
+    Ok(whole.ok_or(UnreadableCashReport { number }))
 }

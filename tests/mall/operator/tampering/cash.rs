@@ -101,6 +101,25 @@ pub const OF_EACH: &[(Sql<'_>, Sql<'_>, &str)] = &[
         "UPDATE cash_sessions SET paid_in = paid_in - 1 WHERE id = 2",
         "CASH_SESSION"
     ),
+    // The opening of the session that is open.
+    guarded!(
+        "no_trigger",
+        "UPDATE cash_sessions SET float_cents = float_cents + 1 WHERE id = 2",
+        "UPDATE cash_sessions SET float_cents = float_cents - 1 WHERE id = 2",
+        "CASH_REPORT"
+    ),
+    guarded!(
+        "no_trigger",
+        "UPDATE cash_sessions SET opened_by = opened_by + 1 WHERE id = 2",
+        "UPDATE cash_sessions SET opened_by = opened_by - 1 WHERE id = 2",
+        "CASH_REPORT"
+    ),
+    guarded!(
+        "no_trigger",
+        "UPDATE cash_sessions SET opened_ms = opened_ms + 1 WHERE id = 2",
+        "UPDATE cash_sessions SET opened_ms = opened_ms - 1 WHERE id = 2",
+        "CASH_REPORT"
+    ),
     guarded!(
         "no_trigger",
         "UPDATE cash_sessions SET open_till = NULL WHERE id = 2",

@@ -175,6 +175,9 @@ pub struct AccountsRows {
     /// Z reports, newest first.
     #[serde(default)]
     pub cash_reports: Vec<CashReportRow>,
+    /// Numbers of Z reports that do not match their digests, of any day.
+    #[serde(default)]
+    pub unreadable_cash_reports: Vec<u64>,
     /// Money captured for closed orders, to be returned.
     pub held: CountRow,
     /// Payments with an unknown outcome.
@@ -311,6 +314,7 @@ impl AccountsRows {
             movements: page.movements.iter().map(movement).collect(),
             books: books.collect(),
             cash_reports: page.cash_reports.iter().map(|report| CashReportRow::new(report, zone)).collect(),
+            unreadable_cash_reports: page.unreadable_cash_reports.clone(),
             held: CountRow::from(page.held),
             in_doubt: CountRow::from(page.in_doubt),
             read: page.read,

@@ -1,3 +1,3 @@
--- The second lock: whoever means to change them has to break it first.
+-- The second lock: a change requires dropping the trigger first.
 CREATE TRIGGER cash_reports_are_not_changed BEFORE UPDATE ON cash_reports FOR EACH ROW
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'Z reports stay';
