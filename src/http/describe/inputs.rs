@@ -117,8 +117,8 @@ impl Input for Shown {
 
 impl Input for KioskKey {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
-        let schema = json!({ "type": "string", "description": "The key of a trusted kiosk." });
-        operation.takes("header", guard_headers::KIOSK, true, schema);
+        let schema = json!({ "type": "string", "description": "The key of a trusted kiosk. Without it, the code is `KIOSK_UNKNOWN`." });
+        operation.takes("header", guard_headers::KIOSK, false, schema);
     }
 }
 

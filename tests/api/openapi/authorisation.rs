@@ -281,7 +281,8 @@ const ROWS: &[Row] = &[
     ("POST /ops/printer/test", "", "", "113313-f3"),
     ("POST /ops/orders/{id}/print", "/ops/orders/{paid}/print", "", "113313-f-"),
     ("GET /ops/cash", "", "", STAFF),
-    ("POST /ops/cash", "", r#"{"till":"2","float":100}"#, STAFF),
+    // The operator of the column before opened the till.
+    ("POST /ops/cash", "", r#"{"till":"2","float":100}"#, "113313+f-"),
     ("GET /ops/cash/{id}", "/ops/cash/1", "", STAFF),
     ("POST /ops/cash/{id}/in", "/ops/cash/1/in", r#"{"amount":1,"reason":"bank","requestId":"a"}"#, STAFF),
     ("POST /ops/cash/{id}/out", "/ops/cash/1/out", r#"{"amount":1,"reason":"bank","requestId":"b"}"#, STAFF),

@@ -239,6 +239,9 @@ pub(super) fn receipts(check: &mut Checker<'_>) {
     }
     check.w.ok("POST", &format!("/voucher-order/{order}/pay"), &customer);
     let code = check.ask(call, &path, &customer, none).body["data"]["code"].as_str().unwrap().to_owned();
+    for token in ["", &customer] {
+        check.ask("GET /voucher-order/{id}/receipt/text", &format!("{path}/text"), token, none);
+    }
     for code in [&*code, "1234", &*code] {
         ask_as_each(check, "GET /ops/receipts/{code}", &format!("/ops/receipts/{code}"), none);
         ask_as_each(check, "POST /ops/receipts/{code}/use", &format!("/ops/receipts/{code}/use"), none);

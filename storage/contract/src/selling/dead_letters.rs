@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, ClaimOutcome, DeadLetter, DeadLetterId, DeadReason, DeadState, LoggedClaim, Order, OrderCounts,
-    OrderId, OrderStatus, OutboxEntry, Page, PaymentMode, PersistOutcome, ReleaseOutcome, ReplayOutcome,
-    ReserveOutcome, SaleUnits, StockChange, StockChangeOutcome, Transition, UserId, VoidOutcome, VoucherId,
+    Cents, Claim, ClaimOutcome, DeadLetter, DeadLetterId, DeadReason, DeadState, LoggedClaim, Order,
+    OrderCounts, OrderId, OrderStatus, OutboxEntry, Page, PaymentMode, PersistOutcome, ReleaseOutcome,
+    ReplayOutcome, ReserveOutcome, SaleUnits, StockChange, StockChangeOutcome, Transition, UserId,
+    VoidOutcome, VoucherId,
 };
 
 use crate::selling::orders::{logged, persist, stock};
@@ -25,7 +26,12 @@ crate::cases! {
 
 /// Dead-letters a fresh claim of `user` after this number of attempts.
 pub async fn insert_dead_letter(w: &World, voucher: VoucherId, user: u64, attempts: u32) -> DeadLetter {
-    let claim = LoggedClaim { attempts, ..logged(claim(voucher, user, user)) };
+    insert_dead_claim(w, claim(voucher, user, user), attempts).await
+}
+
+/// Inserts the dead letter of a claim, refused after some attempts.
+pub async fn insert_dead_claim(w: &World, claim: Claim, attempts: u32) -> DeadLetter {
+    let claim = LoggedClaim { attempts, ..logged(claim) };
     w.storage
         .selling
         .orders

@@ -8,7 +8,7 @@ use mallbox_storage::{
     UserId, WALK_IN_TIME_TO_PAY,
 };
 
-use crate::selling::dead_letters::{insert_dead_letter, replay};
+use crate::selling::dead_letters::{insert_dead_claim, replay};
 use crate::selling::orders::{persist, stock};
 use crate::world::{HOUR, NOON, World, claim};
 
@@ -80,7 +80,8 @@ async fn a_late_order_of_a_walk_in_leaves_time_to_take_the_money(w: &World) {
 async fn a_replayed_letter_of_a_walk_in_waits_at_the_counter(w: &World) {
     let voucher = w.sale(Some(5)).await;
     set_mode(w, PaymentMode::None).await;
-    let letter = insert_dead_letter(w, voucher, walk_in().get(), 4).await;
+    let claim = Claim { user: walk_in(), ..claim(voucher, 0, 1) };
+    let letter = insert_dead_claim(w, claim, 4).await;
     let ReplayOutcome::Order(revived) = replay(w, &letter).await else { panic!() };
     assert_eq!((revived.status, revived.payment), (OrderStatus::Unpaid, PaymentMode::Counter));
 }
