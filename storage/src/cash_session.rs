@@ -146,8 +146,8 @@ pub struct CashSession {
 }
 
 impl CashSession {
-    /// Computes the hash before the first entry: SHA-256 over `mallbox cash session 1`, id, time of the opening
-    /// (milliseconds since 1970), user and float, each as 8 bytes, big-endian, then the till.
+    /// Computes the hash before the first entry: SHA-256 over `mallbox cash session 1`, id, time of the
+    /// opening (milliseconds since 1970), user and float, each as 8 bytes, big-endian, then the till.
     #[must_use]
     pub fn opening_hash(&self) -> [u8; 32] {
         let mut hash = Sha256::new_with_prefix(b"mallbox cash session 1");
