@@ -16,7 +16,7 @@ use super::language;
 use super::messages;
 use super::messages::{Details, NextWave, RefusalBody, fixed};
 use crate::language::{BilingualText, Language};
-use crate::mall::base::{StaffRefusal, whole_seconds};
+use crate::mall::base::whole_seconds;
 use crate::mall::{
     CallbackError, ClaimGatewayRefusal, ClockRefusal, FactorRefusal, Failure, InputError, Refusal,
 };
@@ -306,23 +306,14 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::LooksAutomated
         | Refusal::Printer(_)
         | Refusal::Clock(ClockRefusal::Moved | ClockRefusal::BeforeRelease)
-        | Refusal::Staff(
-            StaffRefusal::UnknownKiosk
-            | StaffRefusal::WrongPin
-            | StaffRefusal::PinForm
-            | StaffRefusal::PinGuessable
-            | StaffRefusal::PinTaken
-            | StaffRefusal::NameTaken
-            | StaffRefusal::TooMany(_),
-        )
+        | Refusal::Staff(_)
         | Refusal::Cash(_)
         | Refusal::Guard(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) | Refusal::BadRules(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn | Refusal::ClaimGateway(ClaimGatewayRefusal::TokenInvalid) => {
             StatusCode::UNAUTHORIZED
         }
-        Refusal::ClaimGateway(ClaimGatewayRefusal::ClaimsDiffer)
-        | Refusal::Staff(StaffRefusal::SaleDiffers) => StatusCode::CONFLICT,
+        Refusal::ClaimGateway(ClaimGatewayRefusal::ClaimsDiffer) => StatusCode::CONFLICT,
         Refusal::Forbidden
         | Refusal::SecondFactor(FactorRefusal::Required | FactorRefusal::EnrolmentRequired) => {
             StatusCode::FORBIDDEN

@@ -140,7 +140,11 @@ impl Drop for PendingAction {
 }
 
 fn name_staff(detail: &mut Value, name: Option<&str>) {
-    if let (Some(detail), Some(name)) = (detail.as_object_mut(), name) {
+    let Some(name) = name else { return };
+    if detail.is_null() {
+        *detail = json!({});
+    }
+    if let Some(detail) = detail.as_object_mut() {
         detail.insert(STAFF_NAME.to_owned(), name.into());
     }
 }

@@ -208,7 +208,8 @@ const ROWS: &[Row] = &[
     ("GET /ops/sales/{id}/waiting-list", "/ops/sales/2/waiting-list", "", OPERATORS),
     ("GET /ops/kiosks", "", "", OPERATORS),
     ("POST /ops/kiosks", "", r#"{"name":"one"}"#, OPERATORS),
-    ("DELETE /ops/kiosks/{id}", "/ops/kiosks/1", "", OPERATORS),
+    // The one that was just added: the staff log in at the first.
+    ("DELETE /ops/kiosks/{id}", "/ops/kiosks/2", "", OPERATORS),
     ("GET /ops/staff", "", "", OPERATORS),
     ("POST /ops/staff", "", r#"{"name":"p{phone}"}"#, OPERATORS),
     ("PUT /ops/staff/{id}/pin", "/ops/staff/{staff}/pin", "", OPERATORS),

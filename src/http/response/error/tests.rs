@@ -116,7 +116,7 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Staff(StaffRefusal::PinTaken).into(), 200, "PIN_TAKEN"),
         (Refusal::Staff(StaffRefusal::NameTaken).into(), 200, "STAFF_NAME_TAKEN"),
         (Refusal::Staff(StaffRefusal::TooMany(100)).into(), 200, "STAFF_FULL"),
-        (Refusal::Staff(StaffRefusal::SaleDiffers).into(), 409, "REQUEST_ID_REUSED"),
+        (Refusal::Staff(StaffRefusal::SaleDiffers).into(), 200, "REQUEST_ID_REUSED"),
         (Refusal::Printer(PrinterRefusal::NoPrinter).into(), 200, "NO_PRINTER"),
         (Refusal::Printer(PrinterRefusal::Busy).into(), 200, "PRINTER_BUSY"),
         (Refusal::Printer(PrinterRefusal::Refused).into(), 200, "PRINTER_REFUSED"),

@@ -105,7 +105,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "kioskName" | "kioskNameTaken") => "自助终端的名称",
         (_, "kioskName" | "kioskNameTaken") => "name",
         (Language::Zh, "kiosks") => "自助终端",
-        (Language::Zh, "pin") => "PIN",
+        (Language::Zh, "pin") => "PIN码",
         (Language::Zh, "staffName") => "店员的姓名",
         (_, "staffName") => "name",
         (Language::Zh, "gatewayName") => "抢购网关的名称",
