@@ -14,9 +14,6 @@ use crate::mall::people::staff::StaffKey;
 /// File in the data directory of a mall.
 pub(super) const FILE: &str = "staff-pin.key";
 
-/// Shortest secret, in characters: nobody finds one by trying.
-pub(super) const SECRET_MIN: usize = 16;
-
 /// Refuses a value of `--staff-secret` that is too short, such as an empty variable of the environment.
 ///
 /// # Errors
@@ -29,7 +26,7 @@ pub(super) fn check(secret: Option<&str>) -> Result<(), UsageError> {
 }
 
 fn is_short(secret: &str) -> bool {
-    secret.trim().chars().count() < SECRET_MIN
+    secret.trim().chars().count() < StaffKey::SECRET_MIN_CHARS
 }
 
 /// Returns the secret of `--staff-secret`, or else the secret in the directory, which the first call creates.

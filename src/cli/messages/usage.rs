@@ -11,11 +11,11 @@ use super::backup::BackupMisuse;
 use super::bench::BenchMisuse;
 use super::causes::of_system;
 use crate::cli::service::SocketMisuse;
-use crate::cli::staff_key::SECRET_MIN;
 #[cfg(feature = "otlp")]
 use crate::config::CollectorUrlError;
 use crate::config::{ChallengeConfigError, ConfigFileError, LocationError, PrinterConfigError};
 use crate::language::{BilingualText, Language, sentence};
+use crate::mall::people::staff::StaffKey;
 
 /// Wrong usage of the command: exit code 2.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ impl UsageError {
                 sentence!(l, "--payment-url或--payment-secret不合要求：{why}", "--payment-url: {why}")
             }
             Self::ShortStaffSecret => {
-                let least = SECRET_MIN;
+                let least = StaffKey::SECRET_MIN_CHARS;
                 sentence!(
                     l,
                     "--staff-secret（或环境变量MALLBOX_STAFF_SECRET）至少须有{least}个字符，例如openssl rand -hex 32的输出；\

@@ -149,8 +149,8 @@ impl CashAdmin {
     ///
     /// # Errors
     /// [`Refusal::BadValue`] for an invalid amount, reason or key; [`Refusal::Cash`] if the session is
-    /// closed, the drawer holds less, or the key was used for another amount or reason; [`Refusal::NotFound`];
-    /// [`Failure::Store`] if the store fails: call again with the same key.
+    /// closed, the drawer holds less, or the key was used for another amount or reason;
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails: call again with the same key.
     pub async fn pay_in_or_out(
         &self,
         by: By,

@@ -269,8 +269,10 @@ async fn a_changed_report_is_named_and_hides_no_other() {
     let page = books.page(scope, AccountsPlace::CashReports(None)).await.unwrap();
     assert_eq!((page.cash_reports.len(), page.unreadable_cash_reports), (2, vec![2]));
 
+    // The people of this ground have no accounts.
     let found = |report: &Report| -> Vec<String> {
-        report.findings.iter().map(|finding| finding.expected.clone()).collect()
+        let others = report.findings.iter().filter(|finding| finding.code != Code::AuditUser);
+        others.map(|finding| finding.expected.clone()).collect()
     };
     let report = w.ledger.verify().await.unwrap();
     assert_eq!(found(&report), ["a report that matches its digest"], "{report}");

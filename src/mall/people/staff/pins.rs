@@ -19,6 +19,9 @@ const SECRET: &str = "staff pin secret";
 pub struct StaffKey(String);
 
 impl StaffKey {
+    /// Shortest secret, in characters: nobody finds one by trying.
+    pub const SECRET_MIN_CHARS: usize = 16;
+
     /// Wraps a secret. All instances of a mall must have the same.
     #[must_use]
     pub fn new(secret: String) -> Self {
