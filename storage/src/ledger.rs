@@ -213,8 +213,8 @@ pub const SELECT_PAYMENTS: &str =
     "SELECT id, order_id, amount, state, gateway, updated_ms, needs_look FROM payments
     WHERE order_id >= ? AND order_id <= ? ORDER BY order_id, id";
 
-/// Selects [`LetterFacts`] above an id. Walk-in customers have no row among the users; the number is the first
-/// of their ids.
+/// Selects [`LetterFacts`] above an id. Walk-in customers have no row among the users; the number is the
+/// first of their ids.
 pub const SELECT_LETTERS: &str = "SELECT d.entry, d.order_id, d.voucher_id, d.claimed_ms, d.reason, d.holds_unit,
       d.state, d.closed_ms, u.id IS NOT NULL OR d.user_id >= 6755399441055744, s.voucher_id IS NOT NULL, o.id IS NOT NULL
     FROM dead_letters AS d LEFT JOIN users AS u ON u.id = d.user_id LEFT JOIN sales AS s ON s.voucher_id = d.voucher_id

@@ -2,8 +2,9 @@
 //!
 //! Callers, in the order of the columns: anonymous, with a forged token, another user, the owner, a blocked
 //! user, a former operator, an operator, an operator who has not given the second factor, a staff member.
-//! Outcomes: `+` success, `n` refused as not found, `-` refused by another rule, `1` 401, `3` 403, `f` 403 for
-//! lack of the second factor. The things in braces are made anew for each cell, by the owner or the operator.
+//! Outcomes: `+` success, `n` refused as not found, `-` refused by another rule, `1` 401, `3` 403, `f` 403
+//! for lack of the second factor. The things in braces are made anew for each cell, by the owner or the
+//! operator.
 
 mod rows;
 
