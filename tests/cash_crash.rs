@@ -182,7 +182,8 @@ fn round_of(
     let path = format!("/api/ops/cash/{id}/close");
     let closed = send(&path, &close).inspect_err(|_| told.unanswered.push((path.clone(), close.clone())))?;
     assert!(closed.body["success"] == true, "{closed:?}");
-    told.take(&closed.body["data"]).unwrap();
+    let taken = told.take(&closed.body["data"]);
+    assert!(taken.is_ok(), "{taken:?}");
     Ok(())
 }
 

@@ -119,7 +119,7 @@ impl CashTotals {
     }
 }
 
-/// A session of a till: open, or closed by a [`CashReport`].
+/// A session of a till: open, or closed by a [`CashReport`](crate::CashReport).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CashSession {
