@@ -120,7 +120,10 @@ fn the_audit_log_names_people_whom_the_list_has_forgotten() {
     let (w, _, _) = on_duty();
     let forgetting = w.mall.app().unwrap().context.storage.base.upkeep.clone();
     let empty = StaffList::default().to_setting();
-    w.mall.wait_for(async move { forgetting.put_setting(StaffList::SETTING, &empty).await }).unwrap();
+    w.mall
+        .wait_for(async move { forgetting.put_setting(StaffList::SETTING, &empty).await })
+        .unwrap()
+        .unwrap();
     let audit = operate(&w, "GET", "/ops/audit?max=50", &Value::Null);
     let entries = audit.as_array().unwrap();
     let entry = entries.iter().find(|entry| entry["action"] == "staff.log-in").unwrap();
