@@ -21,7 +21,7 @@ pub(super) async fn report(app: &App, l: Language) {
 fn words(recovery: &Recovery, last_run: Option<Timestamp>, context: &Context, l: Language) -> String {
     let ended = match last_run {
         Some(at) => {
-            let at = wall_time::text(at, &context.zone).replace('T', " ");
+            let at = wall_time::spaced(at, &context.zone);
             sentence!(l, "最后记录的时间是{at}", "its last stored time is {at}")
         }
         None => sentence!(l, "没有记录时间", "it stored no time"),

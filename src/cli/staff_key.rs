@@ -2,11 +2,12 @@
 //!
 //! Reasons: `src/decisions/0088-staff.md`.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use super::backup::naming::name_durably;
 use super::messages::{CommandFailure, UsageError};
 use crate::mall::Random;
 use crate::mall::people::staff::StaffKey;
@@ -64,8 +65,7 @@ fn create(dir: &Path, secret: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
     writeln!(file, "{secret}")?;
     file.sync_all()?;
-    fs::rename(&new, dir.join(FILE))?;
-    File::open(dir)?.sync_all()
+    name_durably(&new, &dir.join(FILE))
 }
 
 #[cfg(test)]

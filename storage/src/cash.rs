@@ -48,6 +48,13 @@ pub enum CashAddOutcome {
     Unknown,
 }
 
+impl CashAddOutcome {
+    /// Returns the outcome for an entry whose key was used for the entry `made` of this session.
+    pub fn after(made: &CashEntry, new: &NewCashEntry, session: CashSession) -> Self {
+        if new.is_made(made) { Self::Repeat(session) } else { Self::KeyUsed }
+    }
+}
+
 /// Outcome of [`CashSessions::step`].
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,6 +78,24 @@ pub struct CashCount {
     pub by: UserId,
     /// Idempotency key.
     pub request: String,
+}
+
+impl CashCount {
+    /// Returns the Z report of a session with this count.
+    #[must_use]
+    pub fn report(&self, number: u64, session: CashSession, closed: Timestamp) -> CashReport {
+        let expected = session.expected();
+        CashReport { number, session, closed, closed_by: self.by, expected, counted: self.counted }
+    }
+
+    /// Returns the outcome for a session that has a report, written under the key `request`.
+    pub fn after(&self, request: &[u8], report: CashReport) -> CloseCashOutcome {
+        if request == self.request.as_bytes() {
+            CloseCashOutcome::Repeat(report)
+        } else {
+            CloseCashOutcome::ClosedBefore(report.number)
+        }
+    }
 }
 
 /// Outcome of [`CashSessions::close`].

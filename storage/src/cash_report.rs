@@ -34,6 +34,12 @@ pub struct UnreadableCashReport {
     pub number: u64,
 }
 
+/// Returns the number of a report, readable or not.
+#[must_use]
+pub fn number_of_report(report: &StoredCashReport) -> u64 {
+    report.as_ref().map_or_else(|bad| bad.number, |report| report.number)
+}
+
 /// Action of the audit log's entry about a Z report.
 pub const CASH_REPORT_ACTION: &str = "cash.report";
 

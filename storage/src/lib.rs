@@ -130,6 +130,7 @@ pub use cash::{
 };
 pub use cash_report::{
     CASH_REPORT_ACTION, CashReport, CashReportDetail, StoredCashReport, UnreadableCashReport,
+    number_of_report,
 };
 pub use cash_session::{
     CASH_MAX, CASH_MOVES_MAX, CashEntry, CashKind, CashLimit, CashSession, CashTotals, NewCashEntry, TillName,
@@ -171,7 +172,7 @@ pub use ledger::{
 };
 pub use likes::{LikeChange, LikeOutcome, Likes};
 pub use locks::{Fenced, FencingToken, HeldLock, LockEntry, LockOutcome, LockOwner, Locker, Locks};
-pub use money::Cents;
+pub use money::{Cents, yuan};
 pub use notes::{Note, NoteText, Notes, Visibility, picture_name, picture_names};
 pub use order_log::{LogPosition, LogState, LoggedClaim, OrderLog, PendingClaims};
 pub use order_status::OrderStatus;

@@ -1,21 +1,15 @@
 //! The screen Cash: a drawer is opened, takes a payment, pays out, is counted and closed.
 
-use mallbox::mall::operator::printing::{PaperColumns, PrinterAddress, PrinterOptions};
 use mallbox_storage::PaymentMode;
 
 use crate::harness::Place as _;
-use crate::people::{ANNE, OPERATOR, RUNNING, browser_of, buy, evening, set_payment_mode};
+use crate::people::{ANNE, OPERATOR, RUNNING, browser_of, buy, evening, narrow_printer, set_payment_mode};
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn a_drawer_is_opened_used_counted_and_closed() {
     let paper = tempfile::NamedTempFile::new().unwrap();
-    let printer = PrinterOptions {
-        address: PrinterAddress::Device(paper.path().to_owned()),
-        columns: PaperColumns::Narrow,
-        heading: "城西广场".to_owned(),
-    };
-    let mall = evening().printer(printer).start().unwrap();
+    let mall = evening().printer(narrow_printer(paper.path())).start().unwrap();
     set_payment_mode(&mall, PaymentMode::Counter);
     let order = buy(&mall, ANNE, RUNNING);
     let till = browser_of(&mall, OPERATOR).open("/console#/cash");

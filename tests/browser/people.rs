@@ -3,9 +3,11 @@
 #[path = "../common/totp.rs"]
 pub mod totp;
 
+use std::path::Path;
 use std::time::Duration;
 
 use mallbox::fixture::{Builder, Mall};
+use mallbox::mall::operator::printing::{PaperColumns, PrinterAddress, PrinterOptions};
 use mallbox_storage::PaymentMode;
 use mallbox_test_patience as patience;
 use serde_json::{Value, json};
@@ -40,6 +42,15 @@ pub fn demo() -> Builder {
 /// Returns the demo's mall with a frozen clock: a running clock would make screenshots differ.
 pub fn evening() -> Builder {
     demo().start_at("2026-11-21T20:00:00").frozen()
+}
+
+/// Returns a printer of 58 mm paper, which prints into a file.
+pub fn narrow_printer(paper: &Path) -> PrinterOptions {
+    PrinterOptions {
+        address: PrinterAddress::Device(paper.to_owned()),
+        columns: PaperColumns::Narrow,
+        heading: "城西广场".to_owned(),
+    }
 }
 
 /// Returns the browser of a logged-in user, or of [nobody](NOBODY).

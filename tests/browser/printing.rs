@@ -1,20 +1,13 @@
 //! The receipt printer at the console: a test page, a receipt, and the reason if nothing is printed.
 
-use mallbox::mall::operator::printing::{PaperColumns, PrinterAddress, PrinterOptions};
-
 use crate::harness::Place as _;
-use crate::people::{ANNE, OPERATOR, RUNNING, browser_of, buy, evening, pay};
+use crate::people::{ANNE, OPERATOR, RUNNING, browser_of, buy, evening, narrow_printer, pay};
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn operator_prints_a_test_page_and_a_receipt() {
     let paper = tempfile::NamedTempFile::new().unwrap();
-    let printer = PrinterOptions {
-        address: PrinterAddress::Device(paper.path().to_owned()),
-        columns: PaperColumns::Narrow,
-        heading: "城西广场".to_owned(),
-    };
-    let mall = evening().printer(printer).start().unwrap();
+    let mall = evening().printer(narrow_printer(paper.path())).start().unwrap();
     let order = buy(&mall, ANNE, RUNNING);
     pay(&mall, ANNE, &order);
     let page = browser_of(&mall, OPERATOR).open("/console#/kiosks");

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use mallbox_storage::yuan;
 use serde::Serialize;
 
-use crate::http::api::operator::accounts::csv_form::yuan;
 use crate::http::api::operator::accounts::rows::{
     AccountsRows, BookRow, CashReportRow, CountRow, MovementRow, OrderRow,
 };

@@ -22,6 +22,17 @@ impl By {
     pub fn operator(user: UserId, at: Timestamp) -> Self {
         Self { actor: Actor::User(user), at }
     }
+
+    /// Returns the user who acts, for actions with money in hand.
+    ///
+    /// # Errors
+    /// [`Failure::Bug`] for the command line, which has no such commands.
+    pub(in crate::mall) fn user(self) -> Result<UserId, Failure> {
+        match self.actor {
+            Actor::User(user) => Ok(user),
+            Actor::CommandLine => Err(Failure::Bug("money changes hands on the command line".to_owned())),
+        }
+    }
 }
 
 /// An audited action, as named in the audit log.

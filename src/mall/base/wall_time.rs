@@ -10,6 +10,12 @@ pub fn text(at: Timestamp, zone: &TimeZone) -> String {
     format!("{:.0}", zone.to_datetime(instant(at)))
 }
 
+/// Like [`text`], with a space in place of the `T`.
+#[must_use]
+pub fn spaced(at: Timestamp, zone: &TimeZone) -> String {
+    text(at, zone).replace('T', " ")
+}
+
 /// Formats the local day of an instant, such as `2026-11-21`.
 #[must_use]
 pub fn day(at: Timestamp, zone: &TimeZone) -> String {

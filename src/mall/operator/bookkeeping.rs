@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use mallbox_storage::{
     CashReport, Day, DaySpan, DeadLetterId, OrderFacts, OrderId, OrderPage, ShopId, StoreError, Timestamp,
-    VoucherId,
+    VoucherId, number_of_report,
 };
 
 use serde_json::json;
@@ -278,17 +278,12 @@ impl Bookkeeping {
     ) -> Result<Option<AccountsPlace>, Failure> {
         let window = self.window(scope)?;
         let reports = self.context.storage.selling.cash.reports(before, CASH_REPORTS_MAX).await?;
-        let mut lowest = None;
+        let lowest = reports.last().map(number_of_report);
         for report in reports {
             match report {
-                Ok(report) => {
-                    lowest = Some(report.number);
-                    page.cash_reports.extend(Some(report).filter(|report| window.contains(report.closed)));
-                }
-                Err(bad) => {
-                    lowest = Some(bad.number);
-                    page.unreadable_cash_reports.push(bad.number);
-                }
+                Ok(report) if window.contains(report.closed) => page.cash_reports.push(report),
+                Ok(_) => {}
+                Err(bad) => page.unreadable_cash_reports.push(bad.number),
             }
         }
         Ok(lowest.map(|lowest| AccountsPlace::CashReports(Some(lowest))))

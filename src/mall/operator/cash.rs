@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mallbox_storage::{
-    Actor, CASH_MAX, CASH_MOVES_MAX, CashAddOutcome, CashCount, CashDrawer, CashEntry, CashKind, CashReport,
+    CASH_MAX, CASH_MOVES_MAX, CashAddOutcome, CashCount, CashDrawer, CashEntry, CashKind, CashReport,
     CashSession, CashSessionId, CashSessions, Cents, CloseCashOutcome, NewCashEntry, OpenCashOutcome,
-    StoreError, TillName, UserId,
+    StoreError, TillName, UserId, number_of_report,
 };
 use serde_json::json;
 
@@ -163,7 +163,7 @@ impl CashAdmin {
             amount: amount(cents, 1, "cash amount")?,
             order: None,
             reason: validate_reason(clean_text::line(&reason))?,
-            by: user(by)?,
+            by: by.user()?,
             request: Some(check_idempotency_key(request)?),
         };
         let action = AuditedAction {
@@ -202,7 +202,7 @@ impl CashAdmin {
         let count = CashCount {
             counted: amount(count.counted, 0, "counted")?,
             expected: amount(count.expected, 0, "expected")?,
-            by: user(by)?,
+            by: by.user()?,
             request: check_idempotency_key(count.request)?,
         };
         let action = AuditedAction {
@@ -233,20 +233,13 @@ impl CashAdmin {
         let mut page = ZReportPage::default();
         let reports = self.cash().reports(before, Self::PAGE).await?;
         let is_full = reports.len() as u64 == u64::from(Self::PAGE);
-        let mut lowest = None;
+        page.next_before = reports.last().map(number_of_report).filter(|_| is_full);
         for report in reports {
             match report {
-                Ok(report) => {
-                    lowest = Some(report.number);
-                    page.reports.push(self.z_of(report).await?);
-                }
-                Err(bad) => {
-                    lowest = Some(bad.number);
-                    page.unreadable.push(bad.number);
-                }
+                Ok(report) => page.reports.push(self.z_of(report).await?),
+                Err(bad) => page.unreadable.push(bad.number),
             }
         }
-        page.next_before = lowest.filter(|_| is_full);
         Ok(page)
     }
 
@@ -310,15 +303,7 @@ impl CashAdmin {
 /// Returns the drawer of a till; without a name, of the till `1`.
 pub(super) fn drawer(by: By, till: Option<&str>) -> Result<CashDrawer, Failure> {
     let till = till.map_or_else(|| Some(TillName::default()), TillName::parse);
-    Ok(CashDrawer { till: till.ok_or(Refusal::BadValue("till"))?, by: user(by)? })
-}
-
-/// Returns the user at a till: cash never changes hands on the command line.
-fn user(by: By) -> Result<UserId, Failure> {
-    match by.actor {
-        Actor::User(user) => Ok(user),
-        Actor::CommandLine => Err(Failure::Bug("cash changes hands without a user".to_owned())),
-    }
+    Ok(CashDrawer { till: till.ok_or(Refusal::BadValue("till"))?, by: by.user()? })
 }
 
 fn amount(cents: i64, min: i64, name: &'static str) -> Result<Cents, Refusal> {

@@ -2,7 +2,7 @@
 //!
 //! Reasons: `src/decisions/0088-staff.md`.
 
-use mallbox_storage::{Actor, Order, OrderId, OrderStatus, Page, UserId, Voucher, VoucherId, VoucherStatus};
+use mallbox_storage::{Order, OrderId, OrderStatus, Page, UserId, Voucher, VoucherId, VoucherStatus};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -77,9 +77,7 @@ impl CounterSales {
     /// [`Refusal::NotYet`], [`Refusal::Busy`] and [`Failure::Store`] the sale is in doubt: repeat the call
     /// with the same key, or wait until the order is cancelled.
     pub async fn sell(&self, by: By, form: CounterSaleForm) -> Result<CounterSale, Failure> {
-        let Actor::User(seller) = by.actor else {
-            return Err(Failure::Bug("the command line sells nothing".to_owned()));
-        };
+        let seller = by.user()?;
         let method = CounterMethod::named(&form.money.method)?.name();
         let request = check_idempotency_key(form.request)?;
         let buyer = buyer(seller, form.voucher, &request);

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use mallbox::mall::operator::printing::{PaperColumns, PrinterAddress, PrinterOptions};
+use mallbox::mall::operator::printing::PaperColumns;
 use mallbox_storage::PaymentMode;
 use serde_json::{Value, json};
 
 use super::super::selling::counter_payments::set_payment_mode;
 use super::paper::seen;
+use super::printing::options;
 use super::world::{World, world};
 
 /// Price of voucher 1.
@@ -116,8 +117,7 @@ fn a_day_at_the_till_is_opened_counted_and_closed() {
 fn reports_fit_both_papers_in_both_languages() {
     for (columns, width) in [(PaperColumns::Narrow, 32), (PaperColumns::Wide, 48)] {
         let paper = tempfile::NamedTempFile::new().unwrap();
-        let address = PrinterAddress::Device(paper.path().to_owned());
-        let options = PrinterOptions { address, columns, heading: "城西广场".to_owned() };
+        let options = options(paper.path().to_str().unwrap(), columns);
         let w = World::with("/api", |mall| mall.printer(options));
         data(&w, "/ops/cash", &json!({ "float": 30_000, "till": "外摆 2" }));
         let long = "到银行换零钱：五元两百张、一元三百枚，另付手续费".repeat(3);

@@ -21,7 +21,7 @@ struct Counter {
     _dir: TempDir,
 }
 
-fn options(address: &str, columns: PaperColumns) -> PrinterOptions {
+pub fn options(address: &str, columns: PaperColumns) -> PrinterOptions {
     let address = PrinterAddress::parse(address).unwrap();
     PrinterOptions { address, columns, heading: "城西广场".to_owned() }
 }

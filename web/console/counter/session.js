@@ -1,5 +1,6 @@
 // The session of a staff member at a counter: who is logged in, and the log-out when nobody acts.
 
+import { idleMs, noteActivity, watchActivity } from "../../core/activity.js";
 import { Refusal, call, get, hasToken, onToken, setToken } from "../../core/api.js";
 import { kioskKey } from "../../core/kiosk-key.js";
 import { logOut } from "../../core/session.js";
@@ -7,11 +8,8 @@ import { clearFormDrafts } from "../pieces/form-draft.js";
 
 /** @typedef {{id: number, name: string, idleSeconds: number}} OnDuty response of `GET /staff/me` */
 
-const ACTIVITY_EVENTS = ["pointerdown", "keydown", "wheel", "touchmove"];
-
 /** @type {OnDuty | null} */
 let person = null;
-let lastActivity = performance.now();
 
 onToken(() => !hasToken() && (person = null));
 
@@ -29,7 +27,7 @@ export async function logInByPin(pin) {
   const { data } = await call("POST", "/staff/login", { body: { pin }, headers: key ? { "x-kiosk-key": key } : {} });
   const { token, ...rest } = data;
   person = rest;
-  lastActivity = performance.now();
+  noteActivity();
   setToken(token);
 }
 
@@ -59,8 +57,8 @@ export function leaveCounter() {
 /** Prepares the page for touch, and logs the person out after the idle time of the mall. */
 export function startCounter() {
   document.documentElement.classList.add("kiosk");
-  for (const name of ACTIVITY_EVENTS) addEventListener(name, () => (lastActivity = performance.now()), { capture: true, passive: true });
+  watchActivity();
   setInterval(() => {
-    if (person && performance.now() - lastActivity >= person.idleSeconds * 1_000) void leaveCounter();
+    if (person && idleMs() >= person.idleSeconds * 1_000) void leaveCounter();
   }, 250);
 }

@@ -1,6 +1,6 @@
 // The attract loop: offers in large pictures, one after the other, until somebody touches the screen.
 
-import { h } from "../../core/dom.js";
+import { h, repeatWhileVisible, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { countdown } from "../../parts/countdown.js";
 import { picture } from "../../parts/picture.js";
@@ -50,10 +50,8 @@ function run(slide, signal) {
   let offers = [];
   let next = 0;
   let readAt = -Infinity;
-  let left = new AbortController();
-  signal.addEventListener("abort", () => left.abort());
-  const timer = setInterval(turn, SLIDE_MS);
-  signal.addEventListener("abort", () => clearInterval(timer));
+  const nextSignal = signalSequence(signal);
+  repeatWhileVisible(SLIDE_MS, signal, turn);
   turn();
 
   async function turn() {
@@ -62,11 +60,9 @@ function run(slide, signal) {
       offers = await readOffers(signal).catch(() => offers);
     }
     if (signal.aborted || offers.length === 0) return;
-    left.abort();
-    left = new AbortController();
     const offer = offers[next % offers.length];
     next += 1;
-    slide.replaceChildren(draw(offer, left.signal));
+    slide.replaceChildren(draw(offer, nextSignal()));
   }
 }
 

@@ -1,6 +1,7 @@
 // Kiosk mode for shared devices: after an idle time the kiosk logs out, deletes all local data and shows the
 // welcome screen, and later the attract loop.
 
+import { idleMs, isPressed, watchActivity } from "../../core/activity.js";
 import { hasToken, isReachable, onReachable } from "../../core/api.js";
 import { invalidate } from "../../core/cache.js";
 import { h } from "../../core/dom.js";
@@ -15,19 +16,16 @@ import { ATTRACT_AFTER_MS, IDLE_MS } from "./options.js";
 import { endReach } from "./reach.js";
 
 const WARNING_MS = Math.min(10_000, IDLE_MS / 2);
-const ACTIVITY_EVENTS = ["pointerdown", "pointerup", "pointercancel", "keydown", "wheel", "touchmove"];
 /** Time after the last activity in which the warning stays, for a press to end on the button that it began on. */
 const SETTLE_MS = 500;
 
-let lastActivity = performance.now();
 /** Whether nobody has used the kiosk since the last reset. False after a reload with leftover state. */
 let isPristine = !hasToken() && address() === "/";
 let isWarning = false;
-let isPressed = false;
 
 export function startKiosk() {
   document.documentElement.classList.add("kiosk");
-  for (const name of ACTIVITY_EVENTS) addEventListener(name, recordActivity, { capture: true, passive: true });
+  watchActivity(() => (isPristine = false));
   setInterval(checkIdle, 250);
   // The mall may have come back in another version.
   onReachable(() => isReachable() && isPristine && location.reload());
@@ -49,18 +47,10 @@ export async function endSession() {
   await loggedOut;
 }
 
-/** @param {Event} event */
-function recordActivity({ type }) {
-  if (type.startsWith("pointer")) isPressed = type === "pointerdown";
-  lastActivity = performance.now();
-  isPristine = false;
-}
-
 function checkIdle() {
-  const idleMs = performance.now() - lastActivity;
-  const remainingMs = IDLE_MS - idleMs;
+  const remainingMs = IDLE_MS - idleMs();
   if (isPristine) {
-    if (idleMs >= ATTRACT_AFTER_MS && address() === "/") openAttractLoop();
+    if (idleMs() >= ATTRACT_AFTER_MS && address() === "/") openAttractLoop();
     return;
   }
   if (remainingMs <= 0) endSession();
@@ -75,10 +65,10 @@ async function showWarning() {
   let timer;
   await openSheet(t("还在吗？", "Are you still there?"), (close) => {
     const show = () => {
-      const remainingMs = lastActivity + IDLE_MS - performance.now();
+      const remainingMs = IDLE_MS - idleMs();
       left.textContent = String(Math.max(0, Math.ceil(remainingMs / 1_000)));
       // Not during the touch itself, which would then hit the page below.
-      if (remainingMs > WARNING_MS && !isPressed && performance.now() - lastActivity > SETTLE_MS) close();
+      if (remainingMs > WARNING_MS && !isPressed() && idleMs() > SETTLE_MS) close();
     };
     show();
     timer = setInterval(show, 250);

@@ -1,6 +1,6 @@
 //! Messages about cash sessions.
 
-use mallbox_storage::{CASH_MAX, Cents};
+use mallbox_storage::CASH_MAX;
 
 use super::body::{RefusalBody, fixed, made};
 use crate::language::Language;
@@ -30,19 +30,19 @@ pub(super) fn of_refusal(refusal: CashRefusal, l: Language) -> RefusalBody {
         CashRefusal::Short(held) => made(
             l,
             "CASH_SHORT",
-            format!("钱箱按账只有{}元，不够付：请先存入现金", yuan(held)),
+            format!("钱箱按账只有{}元，不够付：请先存入现金", held.yuan()),
             format!(
                 "The drawer holds only {} yuan by the books. Pay cash in first, or refund another way.",
-                yuan(held)
+                held.yuan()
             ),
         ),
         CashRefusal::TooMuch => made(
             l,
             "CASH_TOO_MUCH",
-            format!("一个班次的每项合计最多{}元：请核对金额，或先交班", yuan(CASH_MAX)),
+            format!("一个班次的每项合计最多{}元：请核对金额，或先交班", CASH_MAX.yuan()),
             format!(
                 "No sum of a cash session may exceed {} yuan; check the amount, or close the session first.",
-                yuan(CASH_MAX)
+                CASH_MAX.yuan()
             ),
         ),
         CashRefusal::TooManyMoves(max) => made(
@@ -61,10 +61,10 @@ pub(super) fn of_refusal(refusal: CashRefusal, l: Language) -> RefusalBody {
         CashRefusal::Changed(expected) => made(
             l,
             "CASH_CHANGED",
-            format!("清点期间钱箱又有收支，应有现金现为{}元：请核对后再交班", yuan(expected)),
+            format!("清点期间钱箱又有收支，应有现金现为{}元：请核对后再交班", expected.yuan()),
             format!(
                 "The drawer changed since the count: {} yuan are expected now. Check, then close again.",
-                yuan(expected)
+                expected.yuan()
             ),
         ),
         CashRefusal::Closed(number) => made(
@@ -74,9 +74,4 @@ pub(super) fn of_refusal(refusal: CashRefusal, l: Language) -> RefusalBody {
             format!("This cash session is closed already, by Z report {number}."),
         ),
     }
-}
-
-/// Formats an amount, which is never negative.
-fn yuan(cents: Cents) -> String {
-    format!("{}.{:02}", cents.get() / 100, cents.get() % 100)
 }

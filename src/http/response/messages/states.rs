@@ -24,7 +24,7 @@ pub(super) fn order_stands(status: u8) -> Words {
 
 /// Describes the price of an order whose amount was wrong.
 pub(super) fn amount_differs(price: Cents) -> Words {
-    let price = format!("{}.{:02}", price.get() / 100, price.get() % 100);
+    let price = price.yuan();
     (format!("金额不符：订单金额是{price}元"), format!("The amount must be the order's price, {price} yuan."))
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mallbox_storage::{
-    CASH_REPORT_ACTION, CashReport, CashReportDetail, CashSession, Storage, StoreError, hex,
+    CASH_REPORT_ACTION, CashReport, CashReportDetail, CashSession, Storage, StoreError, hex, number_of_report,
 };
 
 use super::code::Code;
@@ -38,10 +38,7 @@ async fn check_reports(storage: &Storage, report: &mut Report) -> Result<Digests
             break;
         }
         for one in page {
-            let number = match &one {
-                Ok(one) => one.number,
-                Err(bad) => bad.number,
-            };
+            let number = number_of_report(&one);
             if let Some(above) = above {
                 missing(report, number.saturating_add(1), above);
             }

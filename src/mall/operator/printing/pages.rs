@@ -137,13 +137,12 @@ impl Page {
 
 /// Formats an amount. `¥` is no character of printers.
 pub(super) fn yuan(amount: Cents, l: Language) -> String {
-    let (sign, cents) = (if amount.get() < 0 { "-" } else { "" }, amount.get().unsigned_abs());
-    let (whole, rest) = (cents / 100, cents % 100);
-    sentence!(l, "{sign}{whole}.{rest:02}元", "CNY {sign}{whole}.{rest:02}")
+    let yuan = amount.yuan();
+    sentence!(l, "{yuan}元", "CNY {yuan}")
 }
 
 pub(super) fn time(at: Timestamp, zone: &TimeZone) -> String {
-    wall_time::text(at, zone).replace('T', " ")
+    wall_time::spaced(at, zone)
 }
 
 fn payment(mode: PaymentMode) -> Bilingual {

@@ -24,7 +24,7 @@ pub fn receipt_text(receipt: &Receipt, zone: &TimeZone, l: Language) -> String {
     let (value, price) = (yuan(voucher.text.actual_value), yuan(order.pay_value));
     lines.push(sentence!(l, "价值 {value}，实付 {price}", "Value {value}, paid {price}"));
     let id = order.id;
-    lines.push(match order.paid.map(|paid| wall_time::text(paid, zone).replace('T', " ")) {
+    lines.push(match order.paid.map(|paid| wall_time::spaced(paid, zone)) {
         Some(paid) => sentence!(l, "订单 {id}，支付于 {paid}", "Order {id}, paid {paid}"),
         None => sentence!(l, "订单 {id}", "Order {id}"),
     });
@@ -45,13 +45,10 @@ fn cut(text: &str) -> String {
     }
 }
 
+/// Formats an amount, which is never negative; whole yuan without decimals.
 fn yuan(amount: Cents) -> String {
-    let cents = amount.get().unsigned_abs();
-    let sign = if amount.get() < 0 { "-" } else { "" };
-    match (cents / 100, cents % 100) {
-        (whole, 0) => format!("{sign}¥{whole}"),
-        (whole, rest) => format!("{sign}¥{whole}.{rest:02}"),
-    }
+    let yuan = amount.yuan();
+    format!("¥{}", yuan.strip_suffix(".00").unwrap_or(&yuan))
 }
 
 #[cfg(test)]

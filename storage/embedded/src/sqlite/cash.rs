@@ -25,7 +25,8 @@ impl EmbeddedCashSessions {
 
 /// Head of every query for sessions; [`session`] reads the columns.
 const SELECT: &str = "SELECT id, till, opened_ms, opened_by, float_cents, sales, sale_count, refunds, refund_count,
-    paid_in, paid_in_count, paid_out, paid_out_count, first_payment_ms, last_payment_ms, head FROM cash_sessions";
+    paid_in, paid_in_count, paid_out, paid_out_count, first_payment_ms, last_payment_ms, head, open_till IS NOT NULL
+    FROM cash_sessions";
 /// Head of every query for entries; [`entry`] reads the columns.
 const SELECT_ENTRIES: &str =
     "SELECT session_id, number, kind, amount, order_id, reason, user_id, at_ms, request FROM cash_entries";
@@ -158,11 +159,7 @@ fn add(
         .query_row(params![id(to.get()), new.request], entry)
         .optional()?;
     if let Some(made) = made {
-        return Ok(if new.is_made(&made) {
-            CashAddOutcome::Repeat(session)
-        } else {
-            CashAddOutcome::KeyUsed
-        });
+        return Ok(CashAddOutcome::after(&made, &new, session));
     }
     if !is_open {
         return Ok(CashAddOutcome::Closed(report_of(conn, to)?.map_or(0, |(_, report)| report.number)));
@@ -255,11 +252,7 @@ fn close(
 ) -> rusqlite::Result<CloseCashOutcome> {
     let Some((session, is_open)) = by_session(conn, which)? else { return Ok(CloseCashOutcome::Unknown) };
     if let Some((request, report)) = report_of(conn, which)? {
-        return Ok(if request == count.request {
-            CloseCashOutcome::Repeat(report)
-        } else {
-            CloseCashOutcome::ClosedBefore(report.number)
-        });
+        return Ok(count.after(request.as_bytes(), report));
     }
     if !is_open {
         return Ok(CloseCashOutcome::ClosedBefore(0));
@@ -272,16 +265,15 @@ fn close(
         .prepare_cached("SELECT COALESCE(MAX(number), 0) FROM cash_reports")?
         .query_row([], |row| get_count(row, 0))?;
     let number = last.checked_add(1).ok_or_else(|| refuse("no number is left for a Z report"))?;
-    let CashCount { counted, by, request, .. } = count;
-    let report = CashReport { number, session, closed: now, closed_by: *by, expected, counted: *counted };
+    let report = count.report(number, session, now);
     conn.prepare_cached(
         "INSERT INTO cash_reports (number, session_id, request, body, digest) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
-    .execute(params![id(number), id(which.get()), request, report.body(), report.digest()])?;
+    .execute(params![id(number), id(which.get()), count.request, report.body(), report.digest()])?;
     conn.prepare_cached("UPDATE cash_sessions SET open_till = NULL WHERE id = ?1")?
         .execute([id(which.get())])?;
     let (subject, detail) = report.audit_text();
-    audit::append(conn, now, Actor::User(*by), CASH_REPORT_ACTION.to_owned(), subject, detail)?;
+    audit::append(conn, now, Actor::User(count.by), CASH_REPORT_ACTION.to_owned(), subject, detail)?;
     Ok(CloseCashOutcome::Closed(report))
 }
 
@@ -293,15 +285,9 @@ fn open_of(conn: &Connection, till: &TillName) -> rusqlite::Result<Option<CashSe
 
 /// Returns a session, and whether the session is open.
 fn by_session(conn: &Connection, which: CashSessionId) -> rusqlite::Result<Option<(CashSession, bool)>> {
-    let found = conn
-        .prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
-        .query_row([id(which.get())], session)
-        .optional()?;
-    let Some(found) = found else { return Ok(None) };
-    let is_open = conn
-        .prepare_cached("SELECT 1 FROM cash_sessions WHERE id = ?1 AND open_till IS NOT NULL")?
-        .exists([id(which.get())])?;
-    Ok(Some((found, is_open)))
+    conn.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
+        .query_row([id(which.get())], |row| Ok((session(row)?, row.get(16)?)))
+        .optional()
 }
 
 /// Returns the report of a session, with the key under which the report was written.

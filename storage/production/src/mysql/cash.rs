@@ -163,11 +163,7 @@ async fn add(
         let sql = format!("{SELECT_ENTRIES} WHERE session_id = ? AND request = ?");
         let key = (to.get(), request.as_bytes());
         if let Some(made) = first(conn, sql, key, entry).await? {
-            return Ok(if new.is_made(&made) {
-                CashAddOutcome::Repeat(session)
-            } else {
-                CashAddOutcome::KeyUsed
-            });
+            return Ok(CashAddOutcome::after(&made, &new, session));
         }
     }
     if !is_open {
@@ -268,11 +264,7 @@ async fn close(
         return Ok(CloseCashOutcome::Unknown);
     };
     if let Some((request, report)) = report_of(conn, which).await? {
-        return Ok(if request == count.request.as_bytes() {
-            CloseCashOutcome::Repeat(report)
-        } else {
-            CloseCashOutcome::ClosedBefore(report.number)
-        });
+        return Ok(count.after(&request, report));
     }
     if !is_open {
         return Ok(CloseCashOutcome::ClosedBefore(0));
@@ -287,15 +279,14 @@ async fn close(
     let last = last.await?.flatten().unwrap_or(0);
     let number =
         last.checked_add(1).ok_or_else(|| MysqlError::refused("no number is left for a Z report"))?;
-    let CashCount { counted, by, request, .. } = count;
-    let report = CashReport { number, session, closed: now, closed_by: *by, expected, counted: *counted };
+    let report = count.report(number, session, now);
     let sql = "INSERT INTO cash_reports (number, session_id, request, body, digest) VALUES (?, ?, ?, ?, ?)";
     let digest = report.digest();
-    let row = (number, which.get(), request.as_bytes(), report.body(), digest.as_slice());
+    let row = (number, which.get(), count.request.as_bytes(), report.body(), digest.as_slice());
     execute(conn, sql, row).await?;
     execute(conn, "UPDATE cash_sessions SET open_till = NULL WHERE id = ?", (which.get(),)).await?;
     let (subject, detail) = report.audit_text();
-    audit::append(conn, now, Actor::User(*by), CASH_REPORT_ACTION, &subject, &detail).await?;
+    audit::append(conn, now, Actor::User(count.by), CASH_REPORT_ACTION, &subject, &detail).await?;
     Ok(CloseCashOutcome::Closed(report))
 }
 

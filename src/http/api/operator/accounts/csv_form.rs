@@ -1,5 +1,7 @@
 //! The accounts as CSV: money in yuan, and text that no spreadsheet executes.
 
+use mallbox_storage::yuan;
+
 use super::rows::{BookRow, CashReportRow, MovementRow, OrderRow};
 
 /// Digits of a number that a spreadsheet keeps: longer ones lose their last digits.
@@ -154,14 +156,6 @@ impl CsvForm {
     }
 }
 
-/// Returns an amount in yuan with two digits, such as `-12.05`.
-#[must_use]
-pub fn yuan(cents: i128) -> String {
-    let sign = if cents < 0 { "-" } else { "" };
-    let cents = cents.unsigned_abs();
-    format!("{sign}{}.{:02}", cents / 100, cents % 100)
-}
-
 /// Returns a text that a spreadsheet shows and never executes. A text that begins like a formula gets an
 /// apostrophe in front, as OWASP advises; some spreadsheets also read the full-width forms.
 fn plain_text(text: &str) -> String {
@@ -172,20 +166,6 @@ fn plain_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cents_are_yuan_with_two_digits() {
-        for (cents, want) in [
-            (0, "0.00"),
-            (5, "0.05"),
-            (-5, "-0.05"),
-            (1_205, "12.05"),
-            (-120_000, "-1200.00"),
-            (i128::from(i64::MIN), "-92233720368547758.08"),
-        ] {
-            assert_eq!(yuan(cents), want);
-        }
-    }
 
     #[test]
     fn a_text_that_begins_like_a_formula_gets_an_apostrophe() {
