@@ -62,15 +62,13 @@ pub(super) fn step(
             _ if !position.is_intact(wal)? => Ok(Step::Again),
             _ => read(wal, position, end, ChangedPages::default()),
         },
-        Some(header) => match (position.generations_to(&header), is_guarded) {
-            // The position was the last commit of its generation, and generations in between were empty: see
-            // `Guard`.
-            (Some(1..), true) => read(wal, Position::beginning(header), end, ChangedPages::default()),
-            (Some(1), false) => {
-                finish_generation(database, wal, position, Some((Position::beginning(header), end)))
-            }
-            _ => Ok(Step::Lost(LossReason::Overwritten)),
-        },
+        // The position was the last commit of its generation, and generations in between were empty: see
+        // `Guard`. Their number is unknown if another connection emptied the file.
+        Some(header) if is_guarded => read(wal, Position::beginning(header), end, ChangedPages::default()),
+        Some(header) if position.is_just_before(&header) => {
+            finish_generation(database, wal, position, Some((Position::beginning(header), end)))
+        }
+        Some(_) => Ok(Step::Lost(LossReason::Overwritten)),
         // Emptied, with all frames copied before.
         None if is_guarded && end.committed == 0 => Ok(Step::Read(Some(position), ChangedPages::default())),
         None => Ok(Step::Lost(LossReason::Overwritten)),

@@ -75,12 +75,13 @@ impl Position {
         Ok(Self::behind(self.header, self.frames, wal)? == Some(*self))
     }
 
-    /// Returns how many generations later `header` is, unless the header is of another file.
-    pub(super) fn generations_to(&self, header: &WalHeader) -> Option<u32> {
-        let later = header.sequence().checked_sub(self.header.sequence())?;
-        let is_of_file = header.page_size() == self.header.page_size()
-            && header.first_salt() == self.header.first_salt().wrapping_add(later);
-        is_of_file.then_some(later)
+    /// Returns whether `header` is of the next generation. `false` may also mean that another connection began
+    /// the file anew: each connection has a count of its own, and a connection that never did writes random
+    /// salts.
+    pub(super) fn is_just_before(&self, header: &WalHeader) -> bool {
+        header.sequence().checked_sub(self.header.sequence()) == Some(1)
+            && header.first_salt() == self.header.first_salt().wrapping_add(1)
+            && header.page_size() == self.header.page_size()
     }
 
     /// Reads the transactions from here up to the frame `last`, and calls `commit` with the pages of each.

@@ -11,22 +11,29 @@ use rand::{RngExt as _, SeedableRng as _};
 
 use super::*;
 
+/// Bounds on the number of histories where none is asked for.
+const HISTORIES_MIN: u64 = 8;
+const HISTORIES_MAX: u64 = 64;
+
 /// One writer, one follower and two readers on one thread: every interleaving of calls is possible.
 #[test]
 fn copy_equals_the_database_after_every_call_of_random_histories() {
     let histories = env::var("MALLBOX_FOLLOWED_HISTORIES").ok().and_then(|text| text.parse().ok());
     let seed = env::var("MALLBOX_FOLLOWED_SEED").ok().and_then(|text| text.parse().ok());
     let seed: u64 = seed.unwrap_or_else(rand::random);
-    let histories: u64 = histories.unwrap_or(8);
     let mut outcomes = Outcomes::default();
-    for seed in (0..histories).map(|number| seed.wrapping_add(number)) {
+    for number in 0..histories.unwrap_or(HISTORIES_MAX) {
+        // One history in two has no loss of a released follower.
+        if histories.is_none() && number >= HISTORIES_MIN && outcomes.have_all_kinds() {
+            break;
+        }
+        let seed = seed.wrapping_add(number);
         println!("MALLBOX_FOLLOWED_SEED={seed} MALLBOX_FOLLOWED_HISTORIES=1");
         run(seed, &mut outcomes);
     }
-    println!("{histories} histories: {outcomes:?}");
+    println!("{outcomes:?}");
     assert_eq!(outcomes.lost_guarded, 0, "{outcomes:?}");
-    assert!(histories < 8 || outcomes.lost_released > 0 && outcomes.went_on > 0, "{outcomes:?}");
-    assert!(outcomes.pages > 0 && outcomes.restarts > 0, "{outcomes:?}");
+    assert!(histories.is_some() || outcomes.have_all_kinds(), "{outcomes:?}");
 }
 
 /// A writer and a checkpointer without a pause, on separate threads. Each transaction notes the number of
@@ -41,8 +48,10 @@ fn copy_is_a_state_of_a_database_that_is_written_and_copied_without_pause() {
     site.writer.execute_batch("INSERT INTO meta VALUES ('rows', 0), ('bytes', 0)").unwrap();
     let database = site.path().join("mall.sqlite");
     let stop = Arc::new(AtomicBool::new(false));
-    let in_background = |work: fn(&Connection, &mut SmallRng), seed| {
-        let (conn, stop) = (writer(&database), Arc::clone(&stop));
+    // A connection that is opened beside a writer without a pause may find the database busy.
+    let [writing, checkpointing] = [(), ()].map(|()| writer(&database));
+    let in_background = |conn: Connection, work: fn(&Connection, &mut SmallRng), seed| {
+        let stop = Arc::clone(&stop);
         let mut random = SmallRng::seed_from_u64(seed);
         thread::spawn(move || {
             while !stop.load(Ordering::Relaxed) {
@@ -50,7 +59,8 @@ fn copy_is_a_state_of_a_database_that_is_written_and_copied_without_pause() {
             }
         })
     };
-    let threads = [in_background(write_and_note, seed), in_background(checkpoint, !seed)];
+    let threads =
+        [in_background(writing, write_and_note, seed), in_background(checkpointing, checkpoint, !seed)];
     let (mut random, mut copy) = (SmallRng::seed_from_u64(seed ^ 1), site.follow());
     let (mut outcomes, mut is_released, began) = (Outcomes::default(), false, Instant::now());
     while began.elapsed() < Duration::from_secs(seconds.unwrap_or(4)) {
@@ -139,6 +149,15 @@ struct Outcomes {
     lost_released: usize,
     /// Followers that had no guard and went on.
     went_on: usize,
+}
+
+impl Outcomes {
+    /// Returns whether each kind of outcome was seen, except for losses under a guard.
+    fn have_all_kinds(&self) -> bool {
+        [self.pages, self.nothing, self.restarts, self.lost_released, self.went_on]
+            .iter()
+            .all(|&count| count > 0)
+    }
 }
 
 fn run(seed: u64, outcomes: &mut Outcomes) {

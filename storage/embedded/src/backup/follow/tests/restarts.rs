@@ -74,6 +74,26 @@ fn emptied_wal_loses_nothing_under_a_guard() {
     copy.assert_equals(&site.writer);
 }
 
+/// The number in the header is of the connection that writes the header, and need not grow.
+#[test]
+fn wal_emptied_by_another_connection_loses_nothing_under_a_guard() {
+    let site = Site::make();
+    let other = writer(&site.path().join("mall.sqlite"));
+    let empty =
+        || other.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)).unwrap();
+    let mut copy = site.follow();
+    for round in 0..3 {
+        site.commit(20_000);
+        copy.next().unwrap();
+        site.checkpoint("PASSIVE");
+        copy.next().unwrap();
+        assert_eq!(empty(), 0, "round {round}");
+        site.commit(20_000);
+        assert_ne!(copy.next(), Ok(0), "round {round}");
+        copy.assert_equals(&site.writer);
+    }
+}
+
 #[test]
 fn follower_of_an_empty_wal_begins_with_its_first_commit() {
     let site = Site::make();
