@@ -30,7 +30,7 @@ const PIECES_MAX = 100_000;
  * @param {(report: ZReport) => void} onClosed
  */
 export function countDrawer(session, readAgain, onClosed) {
-  return openSheet(t("清点钱箱", "Count the drawer"), (close) => {
+  void openSheet(t("清点钱箱", "Count the drawer"), (close) => {
     const requestId = newRequestId();
     const count = countForm(session.expected, close, confirm);
     const place = h("div", { class: "stack" }, count.root);

@@ -93,7 +93,7 @@ export function moveList(moves) {
 export async function openXReport({ id }) {
   /** @type {Session & {reportTime: string}} */
   const session = await get(`/ops/cash/${id}`);
-  return openSheet(t("X报表（未交班）", "X report (running)"), (close) => [
+  void openSheet(t("X报表（未交班）", "X report (running)"), (close) => [
     h("div", { class: "cash-report stack" }, opening(session),
       h("dl", { class: "counts" }, fact(t("报表时间", "As of"), timestamp(session.reportTime))), sessionFacts(session), payments(session), moveList(session.moves), notice()),
     printButtons(`/ops/cash/${session.id}/print`, close)]);
@@ -101,7 +101,7 @@ export async function openXReport({ id }) {
 
 /** @param {ZReport} report */
 export function openZReport(report) {
-  return openSheet(t(`Z报表 ${report.number}`, `Z report ${report.number}`), (close) => [
+  void openSheet(t(`Z报表 ${report.number}`, `Z report ${report.number}`), (close) => [
     h("div", { class: "cash-report stack" }, opening(report),
       h("dl", { class: "counts" }, fact(t("交班", "Closed"), timestamp(report.closeTime)), fact(t("交班人", "Closed by"), personName(report.closedBy))),
       sessionFacts(report),

@@ -117,7 +117,7 @@ export function open({ root, signal, title }) {
     showToast(t(`已交班：Z报表 ${report.number}`, `Closed: Z report ${report.number}`));
     void refresh();
     void reports.reload();
-    void openZReport(report);
+    openZReport(report);
   }
 }
 
