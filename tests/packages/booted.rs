@@ -1,75 +1,21 @@
 //! The installed units under a real systemd, in a container of systemd-nspawn: started, killed, restarted
 //! while clients connect, stopped by a wrong setting, and restarted by the watchdog.
 
-use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use mallbox_test_patience as patience;
 
-use crate::command::succeed;
 use crate::common::http;
+use crate::container::{Booted, TIMEOUT, drop_in};
 use crate::root::Root;
 
-/// For what systemd does on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(60);
 const SETTINGS: &str = "etc/mallbox/mallbox.toml";
 
-/// A booted copy of this system, until dropped. It shares the machine's network.
-struct Booted {
-    nspawn: Child,
-    /// The container's first process, as this system counts.
-    init: String,
-}
-
 impl Booted {
-    fn boot(root: &Root) -> anyhow::Result<Self> {
-        root.release_kernel_mounts()?;
-        let log = fs::File::create(root.path().with_extension("log"))?;
-        let options = ["--quiet", "--register=no", "--keep-unit", "--link-journal=no", "--boot"];
-        // In a process namespace that ends with this process, and the container with it.
-        let ends_with_us =
-            ["--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
-        let nspawn = Command::new("setpriv")
-            .args(ends_with_us)
-            .args(["systemd-nspawn", "--directory"])
-            .arg(root.path())
-            .args(options)
-            .arg("systemd.unit=basic.target")
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()
-            .context("systemd-nspawn")?;
-        let mut booted = Self { nspawn, init: String::new() };
-        let unshare = booted.nspawn.id().to_string();
-        booted.init = patience::until_ok(TIMEOUT, || first_child(&first_child(&unshare)?))?;
-        // "degraded" is a system with a failed unit of somebody else's.
-        patience::until_ok(TIMEOUT, || {
-            let state = booted.run("sh", &["-c", "systemctl is-system-running || true"])?;
-            ensure!(["running", "degraded"].contains(&state.trim()), "the container is {state}");
-            Ok(())
-        })?;
-        Ok(booted)
-    }
-
-    /// Runs a program inside. Returns its output.
-    fn run(&self, program: &str, arguments: &[&str]) -> anyhow::Result<String> {
-        let mut command = Command::new("nsenter");
-        command
-            .args(["--target", &self.init, "--mount", "--pid", "--uts", "--ipc", "--root", "--wd", program]);
-        succeed(command.args(arguments))
-    }
-
-    fn systemctl(&self, arguments: &[&str]) -> anyhow::Result<String> {
-        self.run("systemctl", arguments)
-    }
-
     fn property(&self, name: &str) -> anyhow::Result<String> {
         Ok(self.systemctl(&["show", "--property", name, "--value", "mallbox.service"])?.trim().to_owned())
     }
@@ -92,15 +38,6 @@ impl Booted {
     }
 }
 
-impl Drop for Booted {
-    fn drop(&mut self) {
-        // Ends every process of the container.
-        let _ = Command::new("kill").args(["-s", "KILL", &self.init]).output();
-        let _ = self.nspawn.kill();
-        let _ = self.nspawn.wait();
-    }
-}
-
 #[test]
 #[cfg_attr(
     not(feature = "nspawn-tests"),
@@ -111,9 +48,13 @@ fn systemd_runs_the_installed_units() -> anyhow::Result<()> {
     let root = Root::new(site.path())?;
     root.install(&super::deb("0.0.0-3", site.path())?)?;
     root.write(SETTINGS, "listen = \"127.0.0.1:0\"\n")?;
-    drop_in(&root, "service", "[Service]\nEnvironment=MALLBOX_LANG=en\nWatchdogSec=4\nTimeoutAbortSec=1\n")?;
+    drop_in(
+        &root,
+        "mallbox.service",
+        "[Service]\nEnvironment=MALLBOX_LANG=en\nWatchdogSec=4\nTimeoutAbortSec=1\n",
+    )?;
     let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
-    drop_in(&root, "socket", &format!("[Socket]\nListenStream=\nListenStream={address}\n"))?;
+    drop_in(&root, "mallbox.socket", &format!("[Socket]\nListenStream=\nListenStream={address}\n"))?;
     let booted = Booted::boot(&root)?;
 
     booted.systemctl(&["start", "mallbox.service"])?;
@@ -156,16 +97,4 @@ fn systemd_runs_the_installed_units() -> anyhow::Result<()> {
     let errors = booted.run("journalctl", &errors)?;
     ensure!(errors.contains("listen: expected a quoted string"), "{errors}");
     Ok(())
-}
-
-fn first_child(process: &str) -> anyhow::Result<String> {
-    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"))?;
-    children.split_whitespace().next().map(str::to_owned).with_context(|| format!("{process} has no child"))
-}
-
-/// Writes a file that changes settings of a unit.
-fn drop_in(root: &Root, kind: &str, text: &str) -> anyhow::Result<()> {
-    let dir = format!("etc/systemd/system/mallbox.{kind}.d");
-    fs::create_dir_all(root.path().join(&dir))?;
-    root.write(&format!("{dir}/test.conf"), text)
 }

@@ -10,6 +10,7 @@ mod common;
 
 mod booted;
 mod command;
+mod container;
 mod fixtures;
 mod image;
 mod root;
