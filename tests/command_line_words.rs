@@ -137,6 +137,12 @@ fn usage_errors_are_reported_in_chinese_and_without_english() {
             2,
             "迁入的订单无法使用--payment webhook",
         ),
+        (
+            vec!["kiosk", "install", "--url", "mall"],
+            2,
+            "--url应为http://127.0.0.1:8080这样的地址，而不是“mall”",
+        ),
+        (vec!["kiosk", "watch", "http://127.0.0.1:1/", "--", "true"], 1, "浏览器已退出"),
         (vec!["serve", "--data", "/proc/mall"], 1, "无法创建目录/proc/mall"),
         (vec!["verify", "--data", text(&nothing)], 2, "里没有商城"),
         (vec!["user", "grant", "--data", text(&nothing), "x"], 2, "x不是有效的手机号"),

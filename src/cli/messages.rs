@@ -7,6 +7,7 @@ mod backup;
 #[cfg(feature = "production")]
 mod bench;
 mod causes;
+mod kiosk;
 mod usage;
 
 use std::error::Error;
@@ -21,6 +22,7 @@ pub(super) use self::backup::BackupMisuse;
 pub(super) use self::bench::BenchMisuse;
 pub(super) use self::causes::of_system;
 use self::causes::{of_backup, of_import, of_server, of_store};
+pub(super) use self::kiosk::{KioskFailure, KioskMisuse};
 pub(super) use self::usage::UsageError;
 use crate::backup::fault::BackupFault;
 use crate::http::ServerError;
@@ -90,6 +92,8 @@ pub(super) enum CommandFailure {
     ImportedNotClosed,
     /// The file of the staff's secret is empty or damaged.
     NoStaffSecret(PathBuf),
+    /// A kiosk cannot be set up, given a key, shown or removed.
+    Kiosk(KioskFailure),
     /// A file without a token.
     #[cfg(feature = "production")]
     NoToken(PathBuf),
@@ -254,6 +258,7 @@ impl CommandFailure {
                     "{file} is empty or damaged; put the former file back, or delete it and give all staff new PINs"
                 )
             }
+            Self::Kiosk(failure) => failure.words(l),
             #[cfg(feature = "production")]
             Self::NoToken(file) => {
                 let file = file.display();

@@ -18,6 +18,7 @@ mod fixture;
 mod import;
 mod key_files;
 mod keygen;
+mod kiosk;
 #[cfg(feature = "ladder")]
 mod learn;
 mod licenses;
@@ -113,6 +114,9 @@ enum Command {
     Restore(restore::Restore),
     /// Makes keys that encrypt or sign backups.
     Keygen(keygen::Keygen),
+    /// Turns a Debian computer with a screen into a kiosk, which shows the mall after power-on and every crash.
+    #[command(subcommand)]
+    Kiosk(kiosk::Kiosk),
     /// Makes the directory of a stopped mall readable by the version before.
     Downgrade(downgrade::Downgrade),
     /// Runs a throw-away mall for tests in any language; prints its address as a line of JSON.
@@ -176,6 +180,7 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
         Command::Backup(backup) => backup::run(&backup, l),
         Command::Restore(restore) => restore::run(&restore, l),
         Command::Keygen(keygen) => keygen::run(&keygen, l).map(|()| true),
+        Command::Kiosk(kiosk) => kiosk::run(&kiosk, l),
         Command::Downgrade(downgrade) => downgrade::run(&downgrade, l).map(|()| true),
         Command::Fixture(fixture) => {
             fixture::run(fixture, requested.map_or(Language::Zh, Language::from)).map(|()| true)

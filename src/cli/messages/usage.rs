@@ -10,6 +10,7 @@ use super::backup::BackupMisuse;
 #[cfg(feature = "production")]
 use super::bench::BenchMisuse;
 use super::causes::of_system;
+use super::kiosk::KioskMisuse;
 use crate::cli::service::SocketMisuse;
 #[cfg(feature = "otlp")]
 use crate::config::CollectorUrlError;
@@ -91,6 +92,8 @@ pub(in crate::cli) enum UsageError {
     Bench(BenchMisuse),
     /// The arguments of `backup` do not fit together.
     Backup(BackupMisuse),
+    /// The arguments of `kiosk` cannot be used.
+    Kiosk(KioskMisuse),
     /// No mall in this directory.
     NoMall(PathBuf),
     /// No copy of a mall from before an upgrade in this directory.
@@ -286,6 +289,7 @@ impl UsageError {
             #[cfg(feature = "production")]
             Self::Bench(misuse) => misuse.words(l),
             Self::Backup(misuse) => misuse.words(l),
+            Self::Kiosk(misuse) => misuse.words(l),
             Self::NoMall(dir) => {
                 let dir = dir.display();
                 sentence!(l, "{dir}里没有商城；请检查--data", "there is no mall in {dir}; check --data")

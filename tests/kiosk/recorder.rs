@@ -1,0 +1,76 @@
+//! A proxy in front of a mall that records the paths of all requests.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::ensure;
+use mallbox_test_patience as patience;
+
+/// The proxy. Its threads end with the test.
+pub struct Recorder {
+    pub address: SocketAddr,
+    paths: Arc<Mutex<Vec<String>>>,
+}
+
+impl Recorder {
+    pub fn start(mall: SocketAddr) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        let paths = Arc::new(Mutex::new(Vec::new()));
+        let record = Arc::clone(&paths);
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let record = Arc::clone(&record);
+                thread::spawn(move || pass_on(client, mall, &record));
+            }
+        });
+        Ok(Self { address, paths })
+    }
+
+    /// Returns the number of requests of a path, with its query.
+    pub fn count(&self, path: &str) -> usize {
+        self.paths().iter().filter(|asked| *asked == path).count()
+    }
+
+    /// Returns the paths of all requests so far.
+    pub fn paths(&self) -> Vec<String> {
+        self.paths.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits until a path was asked for more often than `before`. Returns how often.
+    pub fn wait_for(&self, path: &str, before: usize, limit: Duration) -> anyhow::Result<usize> {
+        patience::until_ok(limit, || {
+            let count = self.count(path);
+            ensure!(count > before, "{path} was asked for {count} times; all: {:?}", self.paths());
+            Ok(count)
+        })
+    }
+}
+
+/// Passes bytes on in both directions until either side ends.
+fn pass_on(client: TcpStream, mall: SocketAddr, record: &Mutex<Vec<String>>) {
+    let Ok(server) = TcpStream::connect(mall) else { return };
+    let (Ok(mut from), Ok(mut to)) = (client.try_clone(), server.try_clone()) else { return };
+    let back = thread::spawn(move || {
+        let (mut server, mut client) = (server, client);
+        let _ = std::io::copy(&mut server, &mut client);
+        let _ = client.shutdown(Shutdown::Both);
+    });
+    let mut buffer = [0; 16 << 10];
+    // A request of a browser is one segment.
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        let text = String::from_utf8_lossy(&buffer[..count]);
+        let path = text.strip_prefix("GET ").and_then(|rest| rest.split(' ').next());
+        if let Some(path) = path {
+            record.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        }
+        if to.write_all(&buffer[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Both);
+    let _ = back.join();
+}
