@@ -10,6 +10,7 @@ mod container;
 mod installation;
 mod recorder;
 #[path = "../packages/root.rs"]
+#[expect(dead_code, reason = "another target installs packages")]
 mod root;
 mod screen;
 

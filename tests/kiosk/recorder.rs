@@ -1,4 +1,5 @@
-//! A proxy in front of a mall that records the paths of all requests.
+//! What the browser talks to: a proxy in front of a mall that records the paths of all requests, and pages of
+//! the tests.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -48,6 +49,29 @@ impl Recorder {
             Ok(count)
         })
     }
+}
+
+/// Serves a page at every path that runs a script a moment after it was loaded.
+pub fn serve_page(script: &str) -> anyhow::Result<SocketAddr> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let address = listener.local_addr()?;
+    let body = format!(
+        "<!doctype html><title>a page</title><script>setTimeout(() => {{ {script} }}, 1000)</script>"
+    );
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close";
+    let response = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    thread::spawn(move || {
+        for mut client in listener.incoming().map_while(Result::ok) {
+            // A browser also opens connections that it does not use yet.
+            let response = response.clone();
+            thread::spawn(move || {
+                if client.read(&mut [0; 16 << 10]).is_ok_and(|count| count > 0) {
+                    let _ = client.write_all(response.as_bytes());
+                }
+            });
+        }
+    });
+    Ok(address)
 }
 
 /// Passes bytes on in both directions until either side ends.

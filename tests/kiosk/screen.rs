@@ -12,7 +12,7 @@ use mallbox_test_patience as patience;
 
 use crate::common::server::Server;
 use crate::container::{Booted, drop_in};
-use crate::recorder::Recorder;
+use crate::recorder::{self, Recorder};
 use crate::root::Root;
 use crate::{KEY, UNIT, output_in, root_with_mallbox};
 
@@ -35,6 +35,8 @@ TTYVTDisallocate=no
 UtmpIdentifier=
 StandardInput=null
 Environment=WLR_BACKENDS=headless WLR_RENDERER=pixman MALLBOX_LANG=en
+# The machine's own printers are of no concern.
+Environment=CUPS_SERVER=127.0.0.1:1
 ";
 
 /// Processes of the account by their command lines.
@@ -73,9 +75,9 @@ fn a_kiosk_shows_the_mall_and_comes_back_after_every_crash() -> anyhow::Result<(
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
     let mall = Server::start_demo(&site.path().join("mall"), &site.path().join("mallbox.log"), free)?;
-    let recorder = Recorder::start(mall.address)?;
+    let requests = Recorder::start(mall.address)?;
     let root = root_with_mallbox(site.path())?;
-    let url = format!("http://{}", recorder.address);
+    let url = format!("http://{}", requests.address);
     let (code, said) = output_in(
         &root,
         &["mallbox", "kiosk", "install", "--url", &url, "--attract", "5", "--page-lang", "zh"],
@@ -90,12 +92,12 @@ fn a_kiosk_shows_the_mall_and_comes_back_after_every_crash() -> anyhow::Result<(
 
     booted.systemctl(&["start", "mallbox-kiosk.service"])?;
     let page = "/?kiosk&attract=5";
-    let seen = told(&booted, recorder.wait_for(page, 0, PAGE_TIMEOUT))?;
+    let seen = told(&booted, requests.wait_for(page, 0, PAGE_TIMEOUT))?;
     // The page runs: its modules ask for the offers.
     told(
         &booted,
         patience::until_ok(PAGE_TIMEOUT, || {
-            let paths = recorder.paths();
+            let paths = requests.paths();
             ensure!(paths.iter().any(|path| path.starts_with("/api/")), "{paths:?}");
             Ok(())
         }),
@@ -111,18 +113,37 @@ fn a_kiosk_shows_the_mall_and_comes_back_after_every_crash() -> anyhow::Result<(
     ensure!(policies.contains("Seccomp:\t2"), "a page without a sandbox: {policies}");
 
     signal(&booted, "KILL", BROWSER, false)?;
-    let seen = told(&booted, recorder.wait_for(page, seen, PAGE_TIMEOUT)).context("after a dead browser")?;
+    let seen = told(&booted, requests.wait_for(page, seen, PAGE_TIMEOUT)).context("after a dead browser")?;
     signal(&booted, "KILL", PAGE, true)?;
-    let seen = told(&booted, recorder.wait_for(page, seen, PAGE_TIMEOUT)).context("after a dead page")?;
+    let seen = told(&booted, requests.wait_for(page, seen, PAGE_TIMEOUT)).context("after a dead page")?;
     // A browser that hangs keeps its profile: the next one must not wait for it.
     signal(&booted, "STOP", BROWSER, false)?;
     signal(&booted, "KILL", COMPOSITOR, false)?;
-    let seen = told(&booted, recorder.wait_for(page, seen, PAGE_TIMEOUT)).context("beside a hung browser")?;
+    let seen = told(&booted, requests.wait_for(page, seen, PAGE_TIMEOUT)).context("beside a hung browser")?;
     signal(&booted, "STOP", BROWSER, false)?;
-    told(&booted, recorder.wait_for(page, seen, HANG_TIMEOUT)).context("after a hung browser")?;
+    told(&booted, requests.wait_for(page, seen, HANG_TIMEOUT)).context("after a hung browser")?;
     let journal = booted.run("journalctl", &["--no-pager", "--output", "cat"])?;
     for reason in ["the browser has ended", "the page has crashed", "the browser does not respond"] {
         ensure!(journal.contains(&format!("mallbox: {reason}")), "no \"{reason}\" in {journal}");
+    }
+
+    // A page that leaves the mall, and one that prints without a printer, which no person could end.
+    for (script, flags, reason) in [
+        (
+            "location = 'http://127.0.0.1:1/'",
+            &[][..],
+            "the browser has left the mall for http://127.0.0.1:1/",
+        ),
+        ("print()", &["--print"], "the browser does not finish printing"),
+    ] {
+        let url = format!("http://{}", recorder::serve_page(script)?);
+        booted.run("mallbox", &[&["kiosk", "install", "--url", &url][..], flags].concat())?;
+        booted.systemctl(&["restart", "mallbox-kiosk.service"])?;
+        patience::until_ok(HANG_TIMEOUT, || {
+            let journal = booted.run("journalctl", &["--no-pager", "--output", "cat", "--lines", "200"])?;
+            ensure!(journal.contains(&format!("mallbox: {reason}")), "no \"{reason}\" in {journal}");
+            Ok(())
+        })?;
     }
 
     // Stopped, it stays stopped. Removed, nothing is left.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::account;
-use super::files::{ACCOUNT, KEY, STATE_DIR, UNIT};
+use super::files::{KEY, STATE_DIR, UNIT};
 use super::record::{self, Record};
 use super::system;
 use super::writing;
@@ -92,6 +92,7 @@ fn remove_files(record: &mut Record, force: bool) -> io::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::kiosk::files::ACCOUNT;
 
     #[test]
     fn the_profile_is_the_accounts_own_directory() {

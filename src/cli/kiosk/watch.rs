@@ -25,7 +25,7 @@ const PRINT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The arguments of `kiosk watch`.
 #[derive(Args)]
-pub(super) struct Watch {
+pub(in crate::cli) struct Watch {
     /// The address of the page.
     #[arg(value_name = "URL")]
     address: String,
