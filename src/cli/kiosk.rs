@@ -17,7 +17,6 @@ mod writing;
 
 use clap::{Args, Subcommand};
 
-use self::address::PageFlags;
 use crate::language::Language;
 
 /// Subcommands of `kiosk`.
@@ -25,7 +24,7 @@ use crate::language::Language;
 pub(super) enum Kiosk {
     /// Sets this computer up: after power-on it shows the mall's kiosk page on the whole screen, also after a
     /// crash of the page, the browser or the mall. Needs root, Debian, and the packages cage and chromium.
-    Install(Install),
+    Install(install::Install),
     /// Gives the kiosk the key of a trusted kiosk: reads the link that the console shows from standard input.
     Key,
     /// Removes what `kiosk install` has set up, with the browser's profile. Files changed by hand stay.
@@ -33,19 +32,6 @@ pub(super) enum Kiosk {
     /// Runs the browser, and ends when its page has crashed, the page is another one, or the browser hangs.
     /// The unit mallbox-kiosk.service starts this.
     Watch(watch::Watch),
-}
-
-/// The flags of `kiosk install`.
-#[derive(Args)]
-pub(super) struct Install {
-    #[command(flatten)]
-    page: PageFlags,
-    /// Prints every file with its content and every command, and changes nothing. Needs no root.
-    #[arg(long)]
-    dry_run: bool,
-    /// Replaces files that were changed by hand, or are somebody else's.
-    #[arg(long)]
-    force: bool,
 }
 
 /// The flags of `kiosk remove`.

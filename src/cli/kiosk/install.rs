@@ -1,14 +1,28 @@
 //! `mallbox kiosk install`: sets the kiosk up, or shows what that would change.
 
-use super::Install;
-use super::address::Page;
+use clap::Args;
+
+use super::address::{Page, PageFlags};
 use super::files::{self, UNIT};
 use super::plan::{self, Finding, Step};
-use super::record::Record;
+use super::record::{self, Record};
 use super::system;
 use crate::cli::messages::{CommandFailure, KioskFailure};
 use crate::cli::output::print;
 use crate::language::{Language, columns, padded, sentence};
+
+/// The flags of `kiosk install`.
+#[derive(Args)]
+pub(in crate::cli) struct Install {
+    #[command(flatten)]
+    page: PageFlags,
+    /// Prints every file with its content and every command, and changes nothing. Needs no root.
+    #[arg(long)]
+    dry_run: bool,
+    /// Replaces files that were changed by hand, or are somebody else's.
+    #[arg(long)]
+    force: bool,
+}
 
 /// Sets the kiosk up, and prints what to do next. Returns whether every file is as it should be.
 ///
@@ -74,7 +88,7 @@ fn take(steps: &[Step<'_>], record: &mut Record, force: bool, l: Language) -> an
 /// Returns the failure of a step, with the steps after it.
 fn stopped(steps: &[Step<'_>], at: usize, l: Language) -> CommandFailure {
     let mut left = steps.iter().skip(at).map(|step| step.words(l));
-    let step = left.next().unwrap_or_else(|| super::record::FILE.to_owned());
+    let step = left.next().unwrap_or_else(|| record::FILE.to_owned());
     CommandFailure::Kiosk(KioskFailure::Stopped { step, left: left.collect() })
 }
 
