@@ -114,7 +114,7 @@ enum Command {
     Restore(restore::Restore),
     /// Makes keys that encrypt or sign backups.
     Keygen(keygen::Keygen),
-    /// Turns a Debian computer with a screen into a kiosk: after power-on it shows the mall, and after crashes.
+    /// Turns a Debian computer with a screen into a kiosk, which shows the mall after power-on and crashes.
     #[command(subcommand)]
     Kiosk(kiosk::Kiosk),
     /// Makes the directory of a stopped mall readable by the version before.
