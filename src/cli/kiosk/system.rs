@@ -1,4 +1,4 @@
-//! The system that becomes a kiosk: what it lacks, and commands on it.
+//! Checks of the system, and commands on the system.
 
 use std::fs;
 use std::io;
@@ -10,13 +10,13 @@ use rustix::process::{geteuid, umask};
 
 use crate::cli::messages::{CommandFailure, KioskFailure};
 
-/// Programs that the unit starts, with the package of each.
+/// Programs of the unit, each with its package.
 const PROGRAMS: [(&str, &str); 2] = [("/usr/bin/cage", "cage"), ("/usr/bin/chromium", "chromium")];
-/// The program that the unit starts, where the package and the manual put it.
+/// This program in the unit: installed there by the package, and by readers of the manual.
 const MALLBOX: &str = "/usr/bin/mallbox";
 /// Directories of libraries, below which modules of PAM are: `/usr/lib/x86_64-linux-gnu/security`.
 const LIBRARIES: [&str; 2] = ["/usr/lib", "/lib"];
-/// Directories of units, first those that win.
+/// Directories of units, by precedence.
 const UNITS: [&str; 3] = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"];
 
 /// Refuses accounts other than root. `subcommand` is named in the message.
@@ -57,7 +57,7 @@ fn has_logind_module() -> bool {
     directories.into_iter().any(|dir| dir.path().join("security/pam_systemd.so").exists())
 }
 
-/// Tells whether a font with Chinese characters is there; `None` if that cannot be told.
+/// Tells whether a font has Chinese characters; `None` without fontconfig's own tool.
 pub(super) fn has_chinese_font() -> Option<bool> {
     let listed = output("fc-list", &[":lang=zh", "family"]).ok()?;
     Some(!listed.stdout.is_empty())
@@ -73,15 +73,15 @@ pub(super) fn is_booted() -> bool {
     Path::new("/run/systemd/system").exists()
 }
 
-/// Makes new files readable by everybody, as those of a system are.
+/// Makes new files readable by everybody, like other files of a system.
 pub(super) fn open_new_files() {
     umask(Mode::WGRP | Mode::WOTH);
 }
 
-/// Runs a command that has to succeed.
+/// Runs a command.
 ///
 /// # Errors
-/// The command with the last line of its complaint.
+/// The command failed; with the last line of its complaint.
 pub(super) fn run(program: &str, arguments: &[&str]) -> io::Result<()> {
     let ended = output(program, arguments)?;
     if ended.status.success() {

@@ -1,7 +1,7 @@
-//! `mallbox kiosk watch`: shows one page of the mall, and ends when it is gone. The unit starts it again.
+//! `mallbox kiosk watch`: shows a page of the mall until the page is gone. Then the unit restarts the browser.
 //!
-//! A browser shows its own page in place of one that has crashed, and waits for a person to reload it. It
-//! does the same with an address that its policy forbids. Nobody at a kiosk can do anything about either.
+//! chromium replaces a crashed page and a forbidden address by pages of its own, and waits for a person to
+//! reload. Nobody at a kiosk can reload.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
@@ -20,7 +20,7 @@ const ASK_INTERVAL: Duration = Duration::from_secs(10);
 /// Time without any message, or without the page, after which the browser counts as hung: a busy small
 /// computer is slow to start.
 const HANG_TIMEOUT: Duration = Duration::from_secs(60);
-/// Time of a print preview, which covers the page and stops it. It prints by itself, if there is a printer.
+/// Time of a print preview, which covers and stops the page. With a printer, a preview ends by itself.
 const PRINT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The arguments of `kiosk watch`.
@@ -29,7 +29,7 @@ pub(in crate::cli) struct Watch {
     /// The address of the page.
     #[arg(value_name = "URL")]
     address: String,
-    /// A file with the key of a trusted kiosk; none if it is missing.
+    /// A file with the key of a trusted kiosk, unless missing.
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// The browser, a chromium, with its flags.
@@ -37,10 +37,10 @@ pub(in crate::cli) struct Watch {
     command: Vec<String>,
 }
 
-/// Runs the browser until there is a reason to start it again.
+/// Runs the browser until there is a reason for a restart.
 ///
 /// # Errors
-/// The reason: an end without an error does not occur.
+/// Always: the reason.
 pub(super) fn run(watch: &Watch) -> anyhow::Result<()> {
     let address = with_key(&watch.address, watch.key.as_deref())?;
     let browser = Browser::start(&watch.command)
@@ -51,7 +51,7 @@ pub(super) fn run(watch: &Watch) -> anyhow::Result<()> {
     Err(CommandFailure::Kiosk(reason).into())
 }
 
-/// Returns the address with the key, if there is one.
+/// Adds the key, if any, to the address.
 fn with_key(address: &str, file: Option<&Path>) -> anyhow::Result<String> {
     let Some(file) = file else { return Ok(address.to_owned()) };
     let key =
@@ -68,16 +68,16 @@ fn origin(address: &str) -> &str {
     address[host..].find(['/', '?', '#']).map_or(address, |end| &address[..host + end])
 }
 
-/// The browser with the page that it is for.
+/// The browser and its pages.
 struct Screen {
     browser: Browser,
-    /// Of all addresses that the page may have.
+    /// Origin of every address that the page may have.
     origin: String,
     /// Other pages: the empty one of the start, and windows that pages open.
     pages: Vec<String>,
-    /// The page, once it is open.
+    /// The kiosk's page, once open.
     page: Option<String>,
-    /// A print preview, and when it was opened.
+    /// A print preview, with the time of its opening.
     preview: Option<(String, Instant)>,
 }
 
@@ -156,7 +156,7 @@ impl Screen {
         }
     }
 
-    /// Closes all pages but the one: nobody at a kiosk can switch between pages.
+    /// Closes all other pages: nobody at a kiosk can switch between pages.
     fn close_others(&mut self) {
         let page = self.page.as_deref();
         for other in std::mem::take(&mut self.pages) {
