@@ -25,7 +25,7 @@ use mallbox_storage::{Phone, Requester, Role, SessionOrigin, Timestamp, User, Us
 use super::passwords::{Passwords, Priority};
 use super::sms::{Inbox, SmsRetries, SmsSender};
 use crate::mall::base::caches::PublicProfile;
-use crate::mall::base::{Context, Failure, InputError, Random};
+use crate::mall::base::{Context, Failure, InputError, Random, SharedContext};
 
 use self::code_hash::CodeHasher;
 use self::requesters::RequesterHasher;
@@ -273,7 +273,7 @@ impl Accounts {
 
     /// Returns the user with this phone, and creates the user if there is none.
     async fn user_of(&self, phone: &Phone, now: Timestamp) -> Result<User, Failure> {
-        let Context { storage, copies, .. } = &self.context;
+        let SharedContext { storage, copies, .. } = &*self.context;
         let user = storage.people.users.find_or_create(phone, &self.random.nick_name(), now).await?;
         if user.created == now {
             // An earlier read of this id may have left a negative cache entry.
