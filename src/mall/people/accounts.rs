@@ -28,6 +28,7 @@ use crate::mall::base::caches::PublicProfile;
 use crate::mall::base::{Context, Failure, InputError, Random, SharedContext};
 
 use self::code_hash::CodeHasher;
+use self::codes::is_of_counter;
 use self::requesters::RequesterHasher;
 use self::session_tokens::BegunSession;
 use self::totp::FactorSecrets;
@@ -180,7 +181,10 @@ impl Accounts {
             Credential::Code(sent) => self.begin_by_code(&phone, sent, from, now).await?,
             Credential::Password(password) => self.begin_by_password(&phone, password, from, now).await?,
         };
-        self.remember(&phone, requester, now).await;
+        // At a kiosk of the shop: no network of this customer.
+        if !matches!(proof, Credential::Code(sent) if is_of_counter(sent.code)) {
+            self.remember(&phone, requester, now).await;
+        }
         Ok(begun)
     }
 
@@ -191,9 +195,17 @@ impl Accounts {
         (requester, client): (Requester, Client),
         now: Timestamp,
     ) -> Result<BegunSession, Failure> {
+        let is_of_counter = is_of_counter(sent.code);
+        let origin = if is_of_counter { SessionOrigin::Other } else { SessionOrigin::Code };
         let user = self.user_by_code(phone, sent, requester, now).await?;
         let ttl = self.context.settings.session_ttl;
-        self.begin((&user, phone), ttl, (SessionOrigin::Code, client), now).await
+        let begun = self.begin((&user, phone), ttl, (origin, client), now).await?;
+        if is_of_counter && begun.user.role == Role::Operator {
+            // An operator since the code was made.
+            self.log_out(&begun.token).await?;
+            return Err(InputError::NoCode.into());
+        }
+        Ok(begun)
     }
 
     async fn begin_by_password(

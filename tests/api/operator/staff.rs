@@ -96,7 +96,7 @@ fn a_pin_logs_its_person_in_at_a_trusted_kiosk_and_nowhere_else() {
     assert_eq!(code(&without), (200, "KIOSK_UNKNOWN"));
     let token = log_in(&w, &key, pin);
     let me = w.ok("GET", "/staff/me", &token)["data"].clone();
-    assert_eq!(me, json!({ "id": 1, "name": "小安", "idleSeconds": 300 }));
+    assert_eq!(me, json!({ "id": 1, "name": "小安", "idleSeconds": 300, "counterCodes": true }));
     let audit = operate(&w, "GET", "/ops/audit?max=50", &Value::Null);
     let find =
         |action: &str| audit.as_array().unwrap().iter().find(|entry| entry["action"] == action).unwrap();
