@@ -8,7 +8,8 @@ use mallbox_storage::{Limit, MACHINE_CODE_TTL, Phone, RateLimitOutcome, Role};
 use serde_json::json;
 
 use crate::mall::base::{
-    AuditLog, AuditedAction, By, Context, Failure, InputError, Refusal, StaffRefusal, run_audited,
+    AuditLog, AuditedAction, By, Context, Failure, InputError, Refusal, SharedContext, StaffRefusal,
+    run_audited,
 };
 use crate::mall::people::Accounts;
 
@@ -46,7 +47,7 @@ impl CounterCodes {
     /// [`StaffRefusal::NoCounterCodes`]; [`InputError::Phone`]; [`Refusal::TooManyTries`] after 30 in an hour;
     /// [`StaffRefusal::CodeOfOperator`].
     pub async fn make(&self, accounts: &Accounts, by: By, phone: &str) -> Result<CounterCode, Failure> {
-        let Context { storage, settings, .. } = &self.context;
+        let SharedContext { storage, settings, .. } = &*self.context;
         if !settings.counter_codes {
             return Err(StaffRefusal::NoCounterCodes.into());
         }
