@@ -1,6 +1,6 @@
 //! Shared dependencies of every service: store, caches, clock, settings.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use super::{Caches, Clock, ClockRefusal, Failure, Refusal, Settings};
 pub struct Context(Arc<SharedContext>);
 
 /// The dependencies in a [`Context`]. Nothing here is process-wide, so two malls can live in one process.
+#[derive(Clone)]
 pub struct SharedContext {
     /// Storage ports of the back end.
     pub storage: Storage,
@@ -39,6 +40,13 @@ impl Deref for Context {
 
     fn deref(&self) -> &SharedContext {
         &self.0
+    }
+}
+
+/// A change is one of this context alone, and not of its clones.
+impl DerefMut for Context {
+    fn deref_mut(&mut self) -> &mut SharedContext {
+        Arc::make_mut(&mut self.0)
     }
 }
 

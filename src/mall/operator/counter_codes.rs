@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{Limit, MACHINE_CODE_TTL, Phone, RateLimitOutcome, Role};
+use mallbox_storage::codes::MACHINE_CODE_TTL;
+use mallbox_storage::{Limit, Phone, RateLimitOutcome, Role};
 use serde_json::json;
 
 use crate::mall::base::{
