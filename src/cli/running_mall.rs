@@ -172,8 +172,8 @@ async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow
         staff_key,
         code_key: if plan.place.dir().is_some() { CodeKey::Process } else { CodeKey::Database },
     };
-    // On the heap: the future has more than 100 KiB, each future around it would contain it, and a thread of a
-    // command has a stack of 2 MiB.
+    // On the heap: the future has more than 100 KiB, each future around it would contain it, and a thread of
+    // a command has a stack of 2 MiB.
     let opened = Box::pin(Mall::open(means)).await;
     opened.map_err(|error| CommandFailure::MallUnreadable.with_cause(error))
 }

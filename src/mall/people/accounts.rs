@@ -28,7 +28,6 @@ use crate::mall::base::caches::PublicProfile;
 use crate::mall::base::{Context, Failure, InputError, Random, SharedContext};
 
 use self::code_hash::CodeHasher;
-use self::codes::is_of_counter;
 use self::requesters::RequesterHasher;
 use self::session_tokens::BegunSession;
 use self::totp::FactorSecrets;
@@ -67,6 +66,12 @@ impl<'a> SentCode<'a> {
     #[must_use]
     pub fn without_ticket(code: &'a str) -> Self {
         Self { code, ticket: None }
+    }
+
+    /// Returns whether the code was made at a counter, by its length: 12 digits. Codes of text messages have
+    /// 6, codes of the machine 16.
+    fn is_of_counter(self) -> bool {
+        self.code.len() == 12
     }
 }
 
@@ -182,7 +187,7 @@ impl Accounts {
             Credential::Password(password) => self.begin_by_password(&phone, password, from, now).await?,
         };
         // At a kiosk of the shop: no network of this customer.
-        if !matches!(proof, Credential::Code(sent) if is_of_counter(sent.code)) {
+        if !matches!(proof, Credential::Code(sent) if sent.is_of_counter()) {
             self.remember(&phone, requester, now).await;
         }
         Ok(begun)
@@ -195,7 +200,7 @@ impl Accounts {
         (requester, client): (Requester, Client),
         now: Timestamp,
     ) -> Result<BegunSession, Failure> {
-        let is_of_counter = is_of_counter(sent.code);
+        let is_of_counter = sent.is_of_counter();
         let origin = if is_of_counter { SessionOrigin::Other } else { SessionOrigin::Code };
         let user = self.user_by_code(phone, sent, requester, now).await?;
         let ttl = self.context.settings.session_ttl;

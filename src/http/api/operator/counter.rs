@@ -127,7 +127,7 @@ async fn me(State(app): State<App>, OnlyStaff(member): OnlyStaff) -> Reply<OnDut
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct PhoneBody {
+struct CounterCodeBody {
     /// The customer's phone number.
     #[schemars(example = &"13900000002")]
     #[serde(default)]
@@ -151,7 +151,7 @@ async fn make_code(
     State(app): State<App>,
     StaffOrOperator(user): StaffOrOperator,
     Now(now): Now,
-    Json(body): Json<PhoneBody>,
+    Json(body): Json<CounterCodeBody>,
 ) -> Reply<CounterCodeAnswer> {
     let made = app.counter_codes.make(&app.accounts, By::operator(user, now), &body.phone).await?;
     let valid_seconds = made.ttl.as_secs();

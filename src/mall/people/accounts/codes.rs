@@ -177,7 +177,7 @@ impl Accounts {
         requester: Requester,
         now: Timestamp,
     ) -> Result<(), Failure> {
-        if is_of_counter(sent.code) {
+        if sent.is_of_counter() {
             return Err(InputError::NoCode.into());
         }
         self.check_code(phone, sent, requester, now).await
@@ -218,11 +218,6 @@ impl Accounts {
             tracing::warn!(%error, "could not note the address of a log-in");
         }
     }
-}
-
-/// Returns whether a code was made at a counter, by its length: twelve digits.
-pub(super) fn is_of_counter(code: &str) -> bool {
-    code.len() == 12
 }
 
 fn hash_of_ticket(ticket: &str) -> TicketHash {
