@@ -134,7 +134,7 @@ const ACTIONS: [(&str, fn(&mut Shop) -> anyhow::Result<Outcome>); 21] = [
             shop.ask("GET", "/ops/clock", &shop.operator, &Value::Null)?.body["data"]["mallTime"].clone();
         let day = day.as_str().and_then(|time| time.get(..10)).context("no day")?.to_owned();
         let file =
-            shop.ask("GET", &format!("/ops/accounts/{day}/payments.csv"), &shop.operator, &Value::Null)?;
+            shop.ask("GET", &format!("/ops/accounts/{day}/payments"), &shop.operator, &Value::Null)?;
         ensure!(file.status == 200 && file.head.contains("text/csv"), "{} {}", file.status, file.text);
         Ok(Outcome::Done)
     }),
@@ -332,8 +332,8 @@ fn furnish(data: &Path, circumstance: Circumstance) -> anyhow::Result<(String, u
         let made = mall::make_in(&storage, Size { people: 1, sales: 1, units: 10 }).await?;
         let operator = mall::appoint_operator_in(&storage, &made).await?;
         if circumstance == Circumstance::UnsureClock {
-            // The clock of the machine is then a day behind.
-            let last_run = SystemClock.now() + Duration::from_secs(86_400);
+            // The clock of the machine is then ten minutes behind.
+            let last_run = SystemClock.now() + Duration::from_secs(600);
             upkeep.put_setting("clock: last run ms", &last_run.as_millis().to_string()).await?;
         }
         upkeep.close().await?;
