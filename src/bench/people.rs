@@ -7,8 +7,8 @@ use anyhow::{Context as _, bail, ensure};
 use indicatif::ProgressBar;
 use mallbox_storage::{
     AddGatewayOutcome, Cents, Health, LastOperator, NewClaimGateway, NewSale, NewSession, Phone,
-    RightsChange, RightsOutcome, Role, Storage, StoreError, Timestamp, TokenHash, UserId, VoucherId,
-    VoucherStatus, VoucherText,
+    RightsChange, RightsOutcome, Role, SessionOrigin, Storage, StoreError, Timestamp, TokenHash, UserId,
+    VoucherId, VoucherStatus, VoucherText,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -127,7 +127,8 @@ async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) 
         tries_left -= 1;
         let begun = async {
             let user = storage.people.users.find_or_create(&phone, &name, now).await?;
-            storage.people.sessions.begin(hash, &NewSession::of(user.id, DAY), now).await?;
+            let session = NewSession { origin: SessionOrigin::Code, ..NewSession::of(user.id, DAY) };
+            storage.people.sessions.begin(hash, &session, now).await?;
             Ok(user.id)
         };
         match begun.await {

@@ -65,6 +65,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         zone: demo.site.zone.clone(),
         settings: Settings {
             inbox: true,
+            counter_codes: true,
             picture_files: Some(running_mall::uploads(&dir)),
             ..Settings::default().without_limits()
         },

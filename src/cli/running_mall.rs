@@ -172,7 +172,10 @@ async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow
         staff_key,
         code_key: if plan.place.dir().is_some() { CodeKey::Process } else { CodeKey::Database },
     };
-    Mall::open(means).await.map_err(|error| CommandFailure::MallUnreadable.with_cause(error))
+    // On the heap: the future has more than 100 KiB, each future around it would contain it, and a thread of
+    // a command has a stack of 2 MiB.
+    let opened = Box::pin(Mall::open(means)).await;
+    opened.map_err(|error| CommandFailure::MallUnreadable.with_cause(error))
 }
 
 /// Returns the stored time zone. For a new mall, returns `asked` or else the machine's zone, with the name to

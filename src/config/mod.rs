@@ -76,6 +76,10 @@ pub struct ServeConfig {
     /// can only set it up.
     #[arg(long, env = "MALLBOX_OPERATOR_SECOND_FACTOR")]
     pub operator_second_factor: bool,
+    /// Lets staff at a counter make login codes for customers, for a shop without text messages. The maker of
+    /// a code could log in with it: as a customer, never as an operator.
+    #[arg(long, env = "MALLBOX_COUNTER_CODES")]
+    pub counter_codes: bool,
     /// Delivery of login codes: `console`, or the URL of a gateway to post them to: https://, or http:// on
     /// this machine. Better put a URL with a key into the environment variable than on the command line.
     #[arg(
@@ -304,7 +308,8 @@ impl ServeConfig {
     /// Returns the settings of the mall.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        Settings { operator_second_factor: self.operator_second_factor, ..self.limits.settings() }
+        let (operator_second_factor, counter_codes) = (self.operator_second_factor, self.counter_codes);
+        Settings { operator_second_factor, counter_codes, ..self.limits.settings() }
     }
 }
 

@@ -20,9 +20,9 @@ use super::operator::alerts::{AlertReceiver, PostAlerts};
 use super::operator::ledger::LedgerCheck;
 use super::operator::printing::PrinterOptions;
 use super::operator::{
-    ArchiveAdmin, Bookkeeping, CashAdmin, ClaimGatewayAdmin, ClockAdmin, CounterSales, DeadLetterAdmin,
-    EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin, ReviewAdmin,
-    SaleAdmin, StaffAdmin, VoucherAdmin,
+    ArchiveAdmin, Bookkeeping, CashAdmin, ClaimGatewayAdmin, ClockAdmin, CounterCodes, CounterSales,
+    DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin, PrinterAdmin, ReportAdmin, RetryAdmin,
+    ReviewAdmin, SaleAdmin, StaffAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -168,6 +168,8 @@ pub struct Mall {
     pub staff: Staff,
     /// Staff from the operator's side.
     pub staff_admin: StaffAdmin,
+    /// Login codes that staff make for customers.
+    pub counter_codes: CounterCodes,
     /// Counter sales to walk-in customers.
     pub counter_sales: CounterSales,
     /// The receipt printer.
@@ -275,6 +277,7 @@ impl Mall {
             clock_admin: ClockAdmin::new(context.clone(), audit.clone()),
             last_run,
             printer_admin: PrinterAdmin::new(context.clone(), receipts.clone(), audit.clone(), printer),
+            counter_codes: CounterCodes::new(context.clone(), audit.clone()),
             counter_sales: CounterSales::new(
                 context.clone(),
                 sales.clone(),

@@ -7,7 +7,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::stored::Numbered as _;
 use crate::{CashSessionId, Cents, Order, OrderId, Timestamp, Transition, UserId};
 
 /// Maximum of each sum of a session, in cents: a billion yuan. Far below 2^53, so that sums of sums are exact
@@ -276,12 +275,18 @@ impl CashEntry {
     /// key is left out.
     #[must_use]
     pub fn hash_after(&self, previous: &[u8; 32]) -> [u8; 32] {
+        let kind: u64 = match self.kind {
+            CashKind::Sale => 1,
+            CashKind::Refund => 2,
+            CashKind::PaidIn => 3,
+            CashKind::PaidOut => 4,
+        };
         let mut hash = Sha256::new_with_prefix(b"mallbox cash entry 1");
         hash.update(previous);
         for bytes in [
             self.session.get().to_be_bytes(),
             self.number.to_be_bytes(),
-            self.kind.number().to_be_bytes(),
+            kind.to_be_bytes(),
             self.amount.get().to_be_bytes(),
             self.order.map_or(0, OrderId::get).to_be_bytes(),
             self.by.get().to_be_bytes(),

@@ -11,7 +11,7 @@ use crate::{Phone, StoreError, Timestamp};
 pub struct Requester(pub [u8; 16]);
 
 impl Requester {
-    /// The machine of the mall: an operator with access to the command line.
+    /// The machine of the mall: an operator with access to the command line, or staff at a counter.
     ///
     /// The rules do not apply to codes of this requester. Every requester may use such a code, and a wrong
     /// attempt does not count against it, so the code must be unguessable by itself.

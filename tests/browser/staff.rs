@@ -91,6 +91,17 @@ fn a_day_of_a_person_at_the_counter() {
     page.press("Enter");
     page.button("核销").click();
     page.sees("已核销");
+    page.link("登录码").click();
+    page.field("手机号").fill("13900000002");
+    page.button("生成登录码").click();
+    page.sees("请顾客在登录页输入手机号和这12位数字");
+    page.rests();
+    page.fits();
+    page.is_accessible();
+    page.field("手机号").fill(OPERATOR);
+    page.press("Enter");
+    page.sees("这是管理员的手机号");
+
     page.run("pass(290); 0");
     page.link("今天").click();
     page.sees("已核销");

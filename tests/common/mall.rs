@@ -9,8 +9,8 @@ use mallbox::mall::{Clock as _, Random, SystemClock};
 use mallbox::place::Place;
 use mallbox_storage::{
     LastOperator, NewReview, NewSale, NewSession, Phone, ReviewId, ReviewOrigin, ReviewOutcome, ReviewTags,
-    ReviewText, RightsChange, RightsOutcome, Role, Stars, Storage, StoreError, Timestamp, TokenHash, UserId,
-    VoucherId, VoucherText,
+    ReviewText, RightsChange, RightsOutcome, Role, SessionOrigin, Stars, Storage, StoreError, Timestamp,
+    TokenHash, UserId, VoucherId, VoucherText,
 };
 use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::EmbeddedOptions;
@@ -157,7 +157,7 @@ async fn log_in(
 
 async fn begin_session(storage: &Storage, person: &Person, now: Timestamp) -> anyhow::Result<()> {
     let hash = TokenHash(Sha256::digest(person.token.as_bytes()).into());
-    let session = NewSession::of(person.id, DAY);
+    let session = NewSession { origin: SessionOrigin::Code, ..NewSession::of(person.id, DAY) };
     patiently(|| storage.people.sessions.begin(hash, &session, now)).await?;
     Ok(())
 }

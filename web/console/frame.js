@@ -18,7 +18,7 @@ import { pendingCounts } from "./pending-counts.js";
 
 /**
  * @typedef {{to: string, begins: string, also?: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string,
- * waits?: "deadLetters" | "reports"}} Area `waits`: the pending items counted in the badge
+ * waits?: "deadLetters" | "reports", isOff?: () => boolean}} Area `waits`: the pending items counted in the badge
  */
 
 /** The areas of staff, at a kiosk. @type {Area[]} */
@@ -27,6 +27,7 @@ const COUNTER_AREAS = [
   { to: "/redeem", begins: "/redeem", icon: "scan", zh: "核销", en: "Redeem" },
   { to: "/today", begins: "/today", also: ["/order"], icon: "order", zh: "今天", en: "Today" },
   { to: "/cash", begins: "/cash", icon: "cash", zh: "收银", en: "Cash" },
+  { to: "/log-in-code", begins: "/log-in-code", icon: "people", zh: "登录码", en: "Login code", isOff: () => !onDuty()?.counterCodes },
 ];
 
 /** @type {Area[]} */
@@ -46,9 +47,13 @@ const OPERATOR_AREAS = [
   { to: "/events", begins: "/events", icon: "list", zh: "事件", en: "Events" },
   { to: "/audit", begins: "/audit", icon: "lock", zh: "审计", en: "Audit log" },
 ];
-const AREAS = isKiosk ? COUNTER_AREAS : OPERATOR_AREAS;
+const ALL_AREAS = isKiosk ? COUNTER_AREAS : OPERATOR_AREAS;
 /** Number of areas in the tab bar of a phone; the others are behind "More". */
 const PHONE_TABS = 4;
+
+function shownAreas() {
+  return ALL_AREAS.filter(({ isOff }) => !isOff?.());
+}
 
 /**
  * @param {HTMLElement} rail
@@ -62,11 +67,12 @@ export function renderFrame(rail, path) {
   const focused = focusable().indexOf(/** @type {HTMLElement} */ (document.activeElement));
   rail.setAttribute("aria-label", t("管理台", "Console"));
   document.body.classList.toggle("outside", !isInside);
-  const currentArea = AREAS.find((area) => (path === "/" ? AREAS[0].to : path).startsWith(area.begins) || area.also?.includes(path));
+  const areas = shownAreas();
+  const currentArea = areas.find((area) => (path === "/" ? areas[0].to : path).startsWith(area.begins) || area.also?.includes(path));
   fill(rail, skipLink(),
-    h("a", { class: "brand", href: `#${AREAS[0].to}`, "aria-label": "mallbox" }, icon("shop"), h("span", null, "mallbox")),
-    isInside && AREAS.map((area, index) => areaLink(area, area === currentArea, index)),
-    isInside && moreButton(currentArea !== undefined && AREAS.indexOf(currentArea) >= PHONE_TABS),
+    h("a", { class: "brand", href: `#${areas[0].to}`, "aria-label": "mallbox" }, icon("shop"), h("span", null, "mallbox")),
+    isInside && areas.map((area, index) => areaLink(area, area === currentArea, index)),
+    isInside && moreButton(currentArea !== undefined && areas.indexOf(currentArea) >= PHONE_TABS),
     h("div", { class: "rail-foot" },
       h("p", { class: "pulse small", role: "status" }),
       isInside && userName(),
@@ -138,7 +144,7 @@ function moreButton(isCurrent) {
 
 function showMore() {
   openSheet(t("更多", "More"), (close) => {
-    const areas = h("ul", { class: "more-areas" }, AREAS.slice(PHONE_TABS).map((area) => h("li", null,
+    const areas = h("ul", { class: "more-areas" }, shownAreas().slice(PHONE_TABS).map((area) => h("li", null,
       h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), t(area.zh, area.en), area.waits && badge(area.waits)))));
     updateBadges(areas);
     return [areas, h("div", { class: "row wrap apart" }, accountLink(close), !isKiosk && [manualLink(), ladderLink()], languageSwitch(close), logOutButton(close))];

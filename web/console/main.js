@@ -28,6 +28,7 @@ const COUNTER_SCREENS = {
   "/": () => import("./counter/sell.js"),
   "/sell": () => import("./counter/sell.js"),
   "/redeem": () => import("./screens/redeem.js"),
+  "/log-in-code": () => import("./counter/log-in-code.js"),
   "/today": () => import("./counter/today.js"),
   "/cash": () => import("./screens/cash.js"),
   "/order/:id": () => import("./counter/order.js"),

@@ -18,6 +18,7 @@ use crate::mall::people::accounts::CurrentSession;
 /// Method and path of each call, as in the API description.
 pub(in crate::http) const STAFF_CALLS: &[(Method, &str)] = &[
     (Method::GET, "/staff/me"),
+    (Method::POST, "/staff/log-in-codes"),
     (Method::POST, "/staff/sales"),
     (Method::GET, "/staff/orders"),
     (Method::GET, "/staff/orders/{id}"),

@@ -23,14 +23,14 @@ impl By {
         Self { actor: Actor::User(user), at }
     }
 
-    /// Returns the user who acts, for actions with money in hand.
+    /// Returns the user who acts, for actions at a counter.
     ///
     /// # Errors
     /// [`Failure::Bug`] for the command line, which has no such commands.
     pub(in crate::mall) fn user(self) -> Result<UserId, Failure> {
         match self.actor {
             Actor::User(user) => Ok(user),
-            Actor::CommandLine => Err(Failure::Bug("money changes hands on the command line".to_owned())),
+            Actor::CommandLine => Err(Failure::Bug("an action at a counter by the command line".to_owned())),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Shared dependencies of every service: store, caches, clock, settings.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,10 +15,14 @@ use super::kiosk_keys::{Kiosk, Kiosks};
 use super::levels::LevelTable;
 use super::{Caches, Clock, ClockRefusal, Failure, Refusal, Settings};
 
-/// Dependencies passed to every service; cheap to clone. Nothing here is process-wide, so two malls can live
-/// in one process.
+/// Dependencies passed to every service. Cheap to clone: all services of a mall share one
+/// [`SharedContext`].
 #[derive(Clone)]
-pub struct Context {
+pub struct Context(Arc<SharedContext>);
+
+/// The dependencies in a [`Context`]. Nothing here is process-wide, so two malls can live in one process.
+#[derive(Clone)]
+pub struct SharedContext {
     /// Storage ports of the back end.
     pub storage: Storage,
     /// Caches of some stored values.
@@ -30,11 +35,26 @@ pub struct Context {
     pub settings: Arc<Settings>,
 }
 
+impl Deref for Context {
+    type Target = SharedContext;
+
+    fn deref(&self) -> &SharedContext {
+        &self.0
+    }
+}
+
+/// A change is one of this context alone, and not of its clones.
+impl DerefMut for Context {
+    fn deref_mut(&mut self) -> &mut SharedContext {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
 impl Context {
     /// Creates a context with empty caches.
     #[must_use]
     pub fn new(storage: Storage, clock: Arc<dyn Clock>, zone: TimeZone, settings: Arc<Settings>) -> Self {
-        Self { copies: Caches::of(&storage), storage, clock, zone, settings }
+        Self(Arc::new(SharedContext { copies: Caches::of(&storage), storage, clock, zone, settings }))
     }
 
     /// Returns the mall's current time.

@@ -213,6 +213,10 @@ pub enum StaffRefusal {
     TooMany(usize),
     /// The idempotency key of a counter sale was used for another amount.
     SaleDiffers,
+    /// The mall has no login codes made at a counter.
+    NoCounterCodes,
+    /// The phone is an operator's, for whom nobody at a counter makes a login code.
+    CodeOfOperator,
 }
 
 /// A refusal about cash sessions. Nothing changed.

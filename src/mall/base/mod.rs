@@ -50,7 +50,7 @@ pub use caches::Caches;
 pub use client_network::client_network;
 pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
 pub use clock_gap::ClockGap;
-pub use context::Context;
+pub use context::{Context, SharedContext};
 pub use failure::{
     CallbackError, CashRefusal, ClaimGatewayRefusal, ClockRefusal, FactorRefusal, Failure, GuardRefusal,
     InputError, PrinterRefusal, Refusal, StaffRefusal, SubscriberRefusal, WaitingRefusal,

@@ -30,6 +30,8 @@ pub struct Settings {
     /// Idle lifetime of a session of staff, counted from the last use. Up to a minute shorter, as use is
     /// noted once a minute.
     pub staff_session_ttl: Duration,
+    /// Whether staff may make login codes for customers.
+    pub counter_codes: bool,
     /// Lifetime of a customer's session, counted from the log-in; `None` = no limit.
     pub session_max: Option<Duration>,
     /// Lifetime of an operator's session, counted from the log-in, and the age up to which a session may make
@@ -108,6 +110,7 @@ impl Default for Settings {
             password_limit_of_phone: Some(Limit { count: 50, per: Duration::from_secs(3_600) }),
             session_ttl: Duration::from_secs(30 * 60),
             staff_session_ttl: Duration::from_secs(5 * 60),
+            counter_codes: false,
             session_max: Some(Duration::from_secs(30 * 24 * 60 * 60)),
             // A working day.
             operator_session_max: Some(Duration::from_secs(12 * 60 * 60)),

@@ -25,7 +25,7 @@ use mallbox_storage::{Phone, Requester, Role, SessionOrigin, Timestamp, User, Us
 use super::passwords::{Passwords, Priority};
 use super::sms::{Inbox, SmsRetries, SmsSender};
 use crate::mall::base::caches::PublicProfile;
-use crate::mall::base::{Context, Failure, InputError, Random};
+use crate::mall::base::{Context, Failure, InputError, Random, SharedContext};
 
 use self::code_hash::CodeHasher;
 use self::requesters::RequesterHasher;
@@ -66,6 +66,12 @@ impl<'a> SentCode<'a> {
     #[must_use]
     pub fn without_ticket(code: &'a str) -> Self {
         Self { code, ticket: None }
+    }
+
+    /// Returns whether the code was made at a counter, by its length: 12 digits. Codes of text messages have
+    /// 6, codes of the machine 16.
+    fn is_of_counter(self) -> bool {
+        self.code.len() == 12
     }
 }
 
@@ -180,7 +186,10 @@ impl Accounts {
             Credential::Code(sent) => self.begin_by_code(&phone, sent, from, now).await?,
             Credential::Password(password) => self.begin_by_password(&phone, password, from, now).await?,
         };
-        self.remember(&phone, requester, now).await;
+        // At a kiosk of the shop: no network of this customer.
+        if !matches!(proof, Credential::Code(sent) if sent.is_of_counter()) {
+            self.remember(&phone, requester, now).await;
+        }
         Ok(begun)
     }
 
@@ -191,9 +200,17 @@ impl Accounts {
         (requester, client): (Requester, Client),
         now: Timestamp,
     ) -> Result<BegunSession, Failure> {
+        let is_of_counter = sent.is_of_counter();
+        let origin = if is_of_counter { SessionOrigin::Other } else { SessionOrigin::Code };
         let user = self.user_by_code(phone, sent, requester, now).await?;
         let ttl = self.context.settings.session_ttl;
-        self.begin((&user, phone), ttl, (SessionOrigin::Code, client), now).await
+        let begun = self.begin((&user, phone), ttl, (origin, client), now).await?;
+        if is_of_counter && begun.user.role == Role::Operator {
+            // An operator since the code was made.
+            self.log_out(&begun.token).await?;
+            return Err(InputError::NoCode.into());
+        }
+        Ok(begun)
     }
 
     async fn begin_by_password(
@@ -273,7 +290,7 @@ impl Accounts {
 
     /// Returns the user with this phone, and creates the user if there is none.
     async fn user_of(&self, phone: &Phone, now: Timestamp) -> Result<User, Failure> {
-        let Context { storage, copies, .. } = &self.context;
+        let SharedContext { storage, copies, .. } = &*self.context;
         let user = storage.people.users.find_or_create(phone, &self.random.nick_name(), now).await?;
         if user.created == now {
             // An earlier read of this id may have left a negative cache entry.

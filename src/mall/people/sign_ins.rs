@@ -6,7 +6,7 @@
 use mallbox_storage::{Day, DaySpan, MakeUpOutcome, Page, SignedDay, Timestamp, UserId};
 
 use super::accounts::PublicUser;
-use crate::mall::base::{Context, Failure, InputError, Refusal};
+use crate::mall::base::{Context, Failure, InputError, Refusal, SharedContext};
 
 /// The service for daily sign-in.
 pub struct SignIns {
@@ -113,7 +113,7 @@ impl SignIns {
     /// [`Refusal::Clock`] while it is not sure which month it is.
     pub async fn make_up(&self, user: UserId, day: &str, now: Timestamp) -> Result<(), Failure> {
         self.context.require_sure_clock()?;
-        let Context { storage, settings, .. } = &self.context;
+        let SharedContext { storage, settings, .. } = &*self.context;
         let today = self.context.today(now)?;
         let here_since = self.here_since(user).await?;
         let may_be = |day: &Day| *day < today && today.month().contains(*day) && Some(*day) >= here_since;

@@ -154,7 +154,7 @@ impl Visits {
         span: DaySpan,
         now: Timestamp,
     ) -> Result<VisitCounts, Failure> {
-        let Context { storage, .. } = &self.inner.context;
+        let storage = &self.inner.context.storage;
         let of = shop.map_or(VisitTarget::Mall, VisitTarget::Shop);
         Ok(storage.people.visitors.count(of, span, self.inner.context.today(now)?).await?)
     }

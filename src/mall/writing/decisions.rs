@@ -3,7 +3,7 @@
 use mallbox_storage::{Post, ReviewId, ReviewState, Timestamp, Visibility};
 use serde_json::Value;
 
-use crate::mall::base::{AuditLog, AuditedAction, By, Context, Failure, Refusal, run_audited};
+use crate::mall::base::{AuditLog, AuditedAction, By, Context, Failure, Refusal, SharedContext, run_audited};
 
 /// An operator's decision about a note, comment or review. Each decision settles the open reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,7 +80,7 @@ pub(in crate::mall) async fn put(
     visibility: Visibility,
     now: Timestamp,
 ) -> Result<Option<Visibility>, Failure> {
-    let Context { storage, copies, .. } = context;
+    let SharedContext { storage, copies, .. } = &**context;
     match target {
         Post::Note(note) => {
             let put = storage.writing.notes.put_visibility(note, visibility, now).await;

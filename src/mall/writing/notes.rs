@@ -12,7 +12,7 @@ use super::post_pictures::{check_paths, check_uploads};
 use super::removal::{Removal, Remover, not_found, remove};
 use super::{Pictures, within_limit};
 use crate::mall::base::caches::HotNotes;
-use crate::mall::base::{AuditLog, Context, Failure, InputError, Refusal, clean_text};
+use crate::mall::base::{AuditLog, Context, Failure, InputError, Refusal, SharedContext, clean_text};
 use crate::mall::people::accounts::PublicUser;
 
 pub use comments::{CommentView, Comments, ThreadView};
@@ -113,7 +113,7 @@ impl Notes {
         reader: Option<UserId>,
         now: Timestamp,
     ) -> Result<Vec<NoteView>, Failure> {
-        let (Context { storage, copies, .. }, page) = (&self.context, Page::new(page, PAGE));
+        let (SharedContext { storage, copies, .. }, page) = (&*self.context, Page::new(page, PAGE));
         if page.skipped() + u64::from(PAGE) > u64::from(HotNotes::MAX) {
             return self.views(storage.writing.notes.hot(page).await?, reader).await;
         }

@@ -3,6 +3,7 @@
 mod accounts;
 pub mod bad_requests;
 mod cash;
+mod counter_codes;
 pub mod events;
 mod interrupted_sales;
 pub mod live;

@@ -158,7 +158,9 @@ impl World {
     pub fn behind_faults(&self, work: Work) -> (RetryQueue, Arc<Faults>) {
         let faults = Arc::new(Faults::new(self.clock.clone(), Arc::<DiskFaults>::default()));
         let storage = faults::behind(self.storage.clone(), &faults);
-        (RetryQueue::new(Context { storage, ..self.context.clone() }, vec![work]), faults)
+        let mut context = self.context.clone();
+        context.storage = storage;
+        (RetryQueue::new(context, vec![work]), faults)
     }
 
     /// Closes the storage: what runs now is settled no more.

@@ -9,7 +9,7 @@ use mallbox::fixture::Fault;
 use mallbox::fixture::faults::{self, Faults};
 use mallbox::mall::operator::SaleAdmin;
 use mallbox::mall::operator::sales::{StockForm, WindowForm};
-use mallbox::mall::{AuditLog, Context, FlashSales, LedgerCheck, Refusal, Shops};
+use mallbox::mall::{AuditLog, FlashSales, LedgerCheck, Refusal, Shops};
 use mallbox_storage::{
     Claim, ClaimOutcome, Fenced, FencingToken, OrderId, Pass, ReleaseOutcome, ReserveOutcome, SaleUnits,
     Sales, StoreError, Terms, UserId, VoucherId,
@@ -138,7 +138,8 @@ async fn stopped(w: &World) -> Stopped {
         (CountingVouchers::over(&storage.catalogue.vouchers), GatedSales::over(&storage.selling.sales));
     storage.catalogue.vouchers = vouchers.clone();
     storage.selling.sales = sales.clone();
-    let context = Context { storage, ..w.context.clone() };
+    let mut context = w.context.clone();
+    context.storage = storage;
     let of_mall = FlashSales::new(context.clone());
     let admin = SaleAdmin::new(
         context.clone(),

@@ -75,7 +75,9 @@ async fn stopped(w: &World) -> (KioskAdmin, Arc<Gate>) {
     let gate = Arc::<Gate>::default();
     let real = Arc::clone(&storage.base.upkeep);
     storage.base.upkeep = Arc::new(GatedUpkeep { real, gate: Mutex::new(Some(Arc::clone(&gate))) });
-    (admin(Context { storage, ..w.context.clone() }), gate)
+    let mut context = w.context.clone();
+    context.storage = storage;
+    (admin(context), gate)
 }
 
 #[tokio::test(flavor = "multi_thread")]

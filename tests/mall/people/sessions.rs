@@ -133,8 +133,9 @@ async fn a_new_password_ends_all_other_sessions() {
 /// session begins.
 pub fn meanwhile(w: &World, action: impl Future<Output = ()> + Send + 'static) -> Accounts {
     let zone = jiff::tz::TimeZone::UTC;
-    let mut context = Context::new(w.storage.clone(), w.clock.clone(), zone, Arc::default());
-    context.storage.people.sessions = Arc::new(Meanwhile::new(w.storage.people.sessions.clone(), action));
+    let mut storage = w.storage.clone();
+    storage.people.sessions = Arc::new(Meanwhile::new(w.storage.people.sessions.clone(), action));
+    let context = Context::new(storage, w.clock.clone(), zone, Arc::default());
     let inbox = Arc::new(Inbox::default());
     Accounts::new(context, Arc::new(Random::seeded(9)), inbox.clone(), Some(inbox))
 }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use mallbox::mall::base::chores::Chores;
 use mallbox::mall::base::clock_jump::ClockJump;
 use mallbox::mall::selling::sale_chores;
-use mallbox::mall::{Cashier, Clock, Context, FlashSales, ManualClock};
+use mallbox::mall::{Cashier, Clock, FlashSales, ManualClock};
 use mallbox_storage::{NewSession, NewWave, OrderStatus, Timestamp, TokenHash, UserId};
 use parking_lot::Mutex;
 
@@ -36,7 +36,8 @@ impl Clock for SetForward {
 
 /// Runs the background jobs of a mall on such a clock.
 async fn run_chores(world: &World, clock: &Arc<SetForward>) {
-    let context = Context { clock: clock.clone(), ..world.context.clone() };
+    let mut context = world.context.clone();
+    context.clock = clock.clone();
     let sales = FlashSales::new(context.clone());
     let cashier = Cashier::new(context.clone(), world.gateway.clone());
     let chores = sale_chores::chores(&context, &sales, &cashier);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox::mall::{Clock as _, Context, FlashSales, ManualClock};
+use mallbox::mall::{Clock as _, FlashSales, ManualClock};
 use mallbox_storage::{CLOSED_COUNTER, OrderId, UserId, VoucherId};
 
 use super::world::{MINUTE, World, idle, world};
@@ -197,7 +197,8 @@ async fn midnight_in_the_middle_of_a_rush_clashes_with_nothing() {
     for lane in 0..8_u64 {
         let (sales, storage) = (w.sales.clone(), w.storage.clone());
         let clock = Arc::new(ManualClock::new(w.now() + HOUR - MINUTE));
-        let context = Context { clock: clock.clone(), storage, ..w.context.clone() };
+        let mut context = w.context.clone();
+        (context.clock, context.storage) = (clock.clone(), storage);
         // Half of the lanes are another instance, and every lane has a clock of its own.
         let sales = if lane % 2 == 0 { sales } else { FlashSales::new(context) };
         buyers.spawn(async move {

@@ -152,7 +152,9 @@ impl World {
     pub fn faulty(&self) -> (Context, Arc<Faults>) {
         let faults = Arc::new(Faults::new(self.clock.clone(), Arc::<DiskFaults>::default()));
         let storage = faults::behind(self.storage.clone(), &faults);
-        (Context { storage, ..self.context.clone() }, faults)
+        let mut context = self.context.clone();
+        context.storage = storage;
+        (context, faults)
     }
 
     /// Stops the mall gracefully, and starts another in the same location, without workers and with a new

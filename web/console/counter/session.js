@@ -6,7 +6,7 @@ import { kioskKey } from "../../core/kiosk-key.js";
 import { logOut } from "../../core/session.js";
 import { clearFormDrafts } from "../pieces/form-draft.js";
 
-/** @typedef {{id: number, name: string, idleSeconds: number}} OnDuty response of `GET /staff/me` */
+/** @typedef {{id: number, name: string, idleSeconds: number, counterCodes: boolean}} OnDuty response of `GET /staff/me` */
 
 /** @type {OnDuty | null} */
 let person = null;

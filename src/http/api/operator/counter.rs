@@ -36,6 +36,19 @@ pub(super) fn routes() -> Calls {
                 some minutes without a call. The audit log records the log-in.",
         ))
         .get("/staff/me", me, both("当前店员", "The person who is logged in"))
+        .post("/staff/log-in-codes", make_code, both("为柜台前的顾客生成登录码", "Make a login code for a customer"))
+        .explained(both(
+            "收不到短信时用：把12位登录码念给顾客，顾客在登录页输入手机号和登录码。10分钟内有效，只能用一次，任何设备都能用；\
+                新的登录码取代旧的。手机号没有账号时，登录即注册。启动时没有`--counter-codes`则为`COUNTER_CODES_OFF`；\
+                管理员的手机号为`OPERATOR_PHONE`；每人每小时最多30个（`RATE_LIMITED`）。这样开始的会话不能更换手机号，\
+                也不能免旧密码设置密码。写入审计日志。",
+            "For a customer who gets no text message: read the 12 digits to the customer, who enters phone number and code \
+                on the login page. Valid for 10 minutes and one log-in, on any device; a new code replaces the last \
+                one. A phone without an account gets one by the log-in. `COUNTER_CODES_OFF` if the mall was started without \
+                `--counter-codes`, `OPERATOR_PHONE` for an operator's phone; at most 30 an hour per person \
+                (`RATE_LIMITED`). A session that begins so cannot change the phone number, nor set a password without the \
+                old one. The audit log records the call.",
+        ))
         .post("/staff/sales", sell, both("柜台售券", "Sell a voucher at the counter"))
         .explained(both(
             "卖一张券给没有账号的散客，并登记收款；秒杀券与抢购一样扣库存。同一店员、同一张券的`requestId`相同时，\
@@ -75,12 +88,15 @@ struct OnDutyAnswer {
     /// Seconds without a call after which the session expires; up to a minute earlier.
     #[schemars(example = 300)]
     idle_seconds: u64,
+    /// Whether `POST /staff/log-in-codes` is on.
+    counter_codes: bool,
 }
 
 impl OnDutyAnswer {
     fn new(member: StaffMember, app: &App) -> Self {
         let idle_seconds = app.context.settings.staff_session_ttl.as_secs();
-        Self { id: member.id, name: member.name, idle_seconds }
+        let counter_codes = app.context.settings.counter_codes;
+        Self { id: member.id, name: member.name, idle_seconds, counter_codes }
     }
 }
 
@@ -108,6 +124,38 @@ async fn log_in(
 
 async fn me(State(app): State<App>, OnlyStaff(member): OnlyStaff) -> Reply<OnDutyAnswer> {
     Ok(Answer::ok(OnDutyAnswer::new(member, &app)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct CounterCodeBody {
+    /// The customer's phone number.
+    #[schemars(example = &"13900000002")]
+    #[serde(default)]
+    phone: String,
+}
+
+/// A login code, for the customer to type.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CounterCodeAnswer {
+    /// 12 digits. Never shown again.
+    #[schemars(example = &"482913570264")]
+    code: String,
+    #[schemars(example = 600)]
+    valid_seconds: u64,
+    /// Whether the log-in will make an account: the phone has none.
+    is_new: bool,
+}
+
+async fn make_code(
+    State(app): State<App>,
+    StaffOrOperator(user): StaffOrOperator,
+    Now(now): Now,
+    Json(body): Json<CounterCodeBody>,
+) -> Reply<CounterCodeAnswer> {
+    let made = app.counter_codes.make(&app.accounts, By::operator(user, now), &body.phone).await?;
+    let valid_seconds = made.ttl.as_secs();
+    Ok(Answer::ok(CounterCodeAnswer { code: made.code, valid_seconds, is_new: made.is_new }))
 }
 
 #[derive(Deserialize, JsonSchema)]

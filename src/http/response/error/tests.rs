@@ -117,6 +117,8 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Staff(StaffRefusal::NameTaken).into(), 200, "STAFF_NAME_TAKEN"),
         (Refusal::Staff(StaffRefusal::TooMany(100)).into(), 200, "STAFF_FULL"),
         (Refusal::Staff(StaffRefusal::SaleDiffers).into(), 200, "REQUEST_ID_REUSED"),
+        (Refusal::Staff(StaffRefusal::NoCounterCodes).into(), 200, "COUNTER_CODES_OFF"),
+        (Refusal::Staff(StaffRefusal::CodeOfOperator).into(), 200, "OPERATOR_PHONE"),
         (Refusal::Printer(PrinterRefusal::NoPrinter).into(), 200, "NO_PRINTER"),
         (Refusal::Printer(PrinterRefusal::Busy).into(), 200, "PRINTER_BUSY"),
         (Refusal::Printer(PrinterRefusal::Refused).into(), 200, "PRINTER_REFUSED"),

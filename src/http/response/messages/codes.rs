@@ -85,6 +85,8 @@ pub(in crate::http) const CODES: &[&str] = &[
     "PIN_TAKEN",
     "STAFF_NAME_TAKEN",
     "STAFF_FULL",
+    "COUNTER_CODES_OFF",
+    "OPERATOR_PHONE",
     "NO_PRINTER",
     "PRINTER_BUSY",
     "PRINTER_REFUSED",

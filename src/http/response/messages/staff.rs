@@ -45,5 +45,17 @@ pub(super) fn of_refusal(refusal: StaffRefusal, l: Language) -> RefusalBody {
             "这个requestId已用于另一笔金额不同的销售，请换一个",
             "This requestId was used for a sale with another amount; choose another."
         ),
+        StaffRefusal::NoCounterCodes => fixed!(
+            l,
+            "COUNTER_CODES_OFF",
+            "本商城没有开启柜台登录码：启动时须加上--counter-codes",
+            "Login codes at the counter are off; the mall has to be started with --counter-codes."
+        ),
+        StaffRefusal::CodeOfOperator => fixed!(
+            l,
+            "OPERATOR_PHONE",
+            "这是管理员的手机号，柜台不能为管理员生成登录码",
+            "This is an operator's phone number. Login codes at the counter are for customers."
+        ),
     }
 }

@@ -133,9 +133,28 @@ impl Accounts {
     /// [`Failure::Store`] if the store fails.
     pub async fn code_of_machine(&self, phone: &Phone) -> Result<(String, CodeRequest), Failure> {
         let plain = self.random.long_code();
-        let code = self.codes.hash(phone, &plain).await?;
+        let request = self.unguessable(phone, &plain).await?;
+        Ok((plain, request))
+    }
+
+    /// Makes a login code for a customer who is at a counter. Returns the code, to be shown to the staff, and
+    /// the request to store.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub(in crate::mall) async fn code_of_counter(
+        &self,
+        phone: &Phone,
+    ) -> Result<(String, CodeRequest), Failure> {
+        let plain = self.random.counter_code();
+        let request = self.unguessable(phone, &plain).await?;
+        Ok((plain, request))
+    }
+
+    async fn unguessable(&self, phone: &Phone, plain: &str) -> Result<CodeRequest, Failure> {
+        let code = self.codes.hash(phone, plain).await?;
         let (phone, requester) = (phone.clone(), Requester::MACHINE);
-        Ok((plain, CodeRequest { phone, requester, code, ticket: None, is_operator: true }))
+        Ok(CodeRequest { phone, requester, code, ticket: None, is_operator: true })
     }
 
     pub(super) async fn user_by_code(
@@ -145,12 +164,26 @@ impl Accounts {
         requester: Requester,
         now: Timestamp,
     ) -> Result<User, Failure> {
-        self.use_code(phone, sent, requester, now).await?;
+        self.check_code(phone, sent, requester, now).await?;
         self.user_of(phone, now).await
     }
 
-    /// Checks a code, and consumes the code if it is correct.
+    /// Checks a code that has to prove the possession of a phone, and consumes the code if it is correct. A
+    /// code of a counter proves none.
     pub(super) async fn use_code(
+        &self,
+        phone: &Phone,
+        sent: SentCode<'_>,
+        requester: Requester,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        if sent.is_of_counter() {
+            return Err(InputError::NoCode.into());
+        }
+        self.check_code(phone, sent, requester, now).await
+    }
+
+    async fn check_code(
         &self,
         phone: &Phone,
         SentCode { code, ticket }: SentCode<'_>,

@@ -3,7 +3,7 @@
 use mallbox_storage::{FollowCounts, Profile, Role, Timestamp, UserId};
 
 use super::{Accounts, names};
-use crate::mall::base::{Context, Failure, InputError, Refusal, clean_text, picture_path, wall_time};
+use crate::mall::base::{Failure, InputError, Refusal, SharedContext, clean_text, picture_path, wall_time};
 
 /// Portraits: those of the demo, and those that come with the pages of hm-dianping.
 const PORTRAITS: &str = "/imgs/icons/";
@@ -47,7 +47,7 @@ impl Accounts {
     /// # Errors
     /// [`Refusal::Busy`] if the read is rejected by load shedding; [`Failure::Store`] if the store fails.
     pub async fn card(&self, user: UserId, now: Timestamp) -> Result<Option<FullProfile>, Failure> {
-        let Context { storage, copies, .. } = &self.context;
+        let SharedContext { storage, copies, .. } = &*self.context;
         let Some(person) = copies.people.get(user, now).await? else { return Ok(None) };
         let FollowCounts { fans, followees } = storage.people.follows.counts(user).await?;
         let level = self.context.level_table(now).await?.level_of(&person.card);

@@ -40,6 +40,11 @@ impl CurrentSession {
         self.live.user
     }
 
+    /// Returns whether the session began without a proof of identity: by a code of a counter, for example.
+    pub(super) fn is_without_proof(&self) -> bool {
+        self.live.origin == SessionOrigin::Other
+    }
+
     /// Returns whether the session began with a login code.
     #[must_use]
     pub fn is_by_code(&self) -> bool {

@@ -107,13 +107,16 @@ impl Accounts {
     }
 
     /// Returns the current role of a session's user, from the database; `None` if the user is an operator and
-    /// the session too old for one. Such a session is ended. Unknown and blocked users get
-    /// [`Role::Customer`].
+    /// the session too old for one. Such a session is ended. [`Role::Customer`] for unknown and blocked users,
+    /// and for an operator in a session begun as a customer by a code of a counter.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn role_in(&self, session: &CurrentSession, now: Timestamp) -> Result<Option<Role>, Failure> {
         let role = self.role(session.user()).await?;
+        if role == Role::Operator && session.is_without_proof() {
+            return Ok(Some(Role::Customer));
+        }
         if self.is_too_old(&session.live, role, now) {
             self.end_too_old(session).await;
             return Ok(None);
@@ -123,7 +126,7 @@ impl Accounts {
 
     /// Returns why a session may not make operators' calls; `None` if it may. The role and the second factor
     /// are read from the database. A session that is too old for an operator is ended, and refused as
-    /// [`Refusal::NotLoggedIn`].
+    /// [`Refusal::NotLoggedIn`]; so is one begun by a code of a counter.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
@@ -134,6 +137,9 @@ impl Accounts {
     ) -> Result<Option<Refusal>, Failure> {
         let user = self.context.storage.people.users.get(session.user()).await?;
         let Some(user) = user.filter(User::acts) else { return Ok(Some(Refusal::Forbidden)) };
+        if session.is_without_proof() {
+            return Ok(Some(Refusal::NotLoggedIn));
+        }
         if self.is_too_old(&session.live, Role::Operator, now) {
             self.end_too_old(session).await;
             return Ok(Some(Refusal::NotLoggedIn));

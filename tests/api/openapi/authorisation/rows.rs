@@ -186,6 +186,7 @@ pub const ROWS: &[Row] = &[
     // For the key of a kiosk, which is no session.
     ("POST /staff/login", "", r#"{"pin":"482913"}"#, "---------"),
     ("GET /staff/me", "", "", "11331333+"),
+    ("POST /staff/log-in-codes", "", r#"{"phone":"{phone}"}"#, STAFF),
     ("POST /staff/sales", "", "{counter-sale}", STAFF),
     ("GET /staff/orders", "", "", STAFF),
     ("GET /staff/orders/{id}", "/staff/orders/{order}", "", STAFF),

@@ -75,9 +75,9 @@ impl Position {
         Ok(Self::behind(self.header, self.frames, wal)? == Some(*self))
     }
 
-    /// Returns whether `header` is of the next generation. `false` may also mean that another connection began
-    /// the file anew: each connection has a count of its own, and a connection that never did writes random
-    /// salts.
+    /// Returns whether `header` is of the next generation. `false` may also mean that another connection
+    /// began the file anew: each connection has a count of its own, and a connection that never did writes
+    /// random salts.
     pub(super) fn is_just_before(&self, header: &WalHeader) -> bool {
         header.sequence().checked_sub(self.header.sequence()) == Some(1)
             && header.first_salt() == self.header.first_salt().wrapping_add(1)
