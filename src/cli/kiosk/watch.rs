@@ -1,4 +1,4 @@
-//! `mallbox kiosk watch`: shows a page of the mall until the page is gone. Then the unit restarts the browser.
+//! `mallbox kiosk watch`: shows a page of the mall until the page is gone. Then the unit restarts it all.
 //!
 //! chromium replaces a crashed page and a forbidden address by pages of its own, and waits for a person to
 //! reload. Nobody at a kiosk can reload.
