@@ -56,13 +56,13 @@ fn a_dry_run_prints_every_file_and_command_and_needs_no_root() -> anyhow::Result
             "/usr/bin/mallbox kiosk watch --key /etc/mallbox-kiosk/key \
              http://localhost:81/?kiosk=90&shop=3&attract=0 -- \\\n",
             "\nRestart=always\n",
-            "## systemctl daemon-reload (",
             "## systemctl enable mallbox-kiosk.service (",
         ] {
             ensure!(text.contains(line), "{line} is not in {text}");
         }
         let language = if lang == "zh" { "\"zh-CN\"" } else { "\"en-US\"" };
         ensure!(text.contains(language), "{text}");
+        ensure!(text.contains(&format!("## systemctl daemon-reload {words}\n")), "{text}");
     }
     ensure!(!Path::new("/").join(UNIT).exists() && !Path::new("/etc/mallbox-kiosk").exists());
     Ok(())

@@ -94,9 +94,14 @@ fn stopped(steps: &[Step<'_>], at: usize, l: Language) -> CommandFailure {
 
 /// Returns every file and every command, with what is left to do.
 fn preview(steps: &[Step<'_>], record: &Record, force: bool, l: Language) -> anyhow::Result<String> {
-    let mut text = String::new();
+    let (mut text, mut writes) = (String::new(), false);
     for (at, step) in steps.iter().enumerate() {
-        let finding = step.finding(record).map_err(|error| stopped(steps, at, l).with_cause(error))?;
+        let mut finding = step.finding(record).map_err(|error| stopped(steps, at, l).with_cause(error))?;
+        match step {
+            Step::File(_) => writes |= finding == Finding::ToDo || force && finding == Finding::Foreign,
+            Step::Reload if writes => finding = Finding::ToDo,
+            _ => {}
+        }
         let state = match finding {
             Finding::Done => sentence!(l, "已经如此", "as it is"),
             Finding::ToDo => sentence!(l, "待完成", "to do"),
