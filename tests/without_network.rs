@@ -133,8 +133,7 @@ const ACTIONS: [(&str, fn(&mut Shop) -> anyhow::Result<Outcome>); 21] = [
         let day =
             shop.ask("GET", "/ops/clock", &shop.operator, &Value::Null)?.body["data"]["mallTime"].clone();
         let day = day.as_str().and_then(|time| time.get(..10)).context("no day")?.to_owned();
-        let file =
-            shop.ask("GET", &format!("/ops/accounts/{day}/payments"), &shop.operator, &Value::Null)?;
+        let file = shop.ask("GET", &format!("/ops/accounts/{day}/payments"), &shop.operator, &Value::Null)?;
         ensure!(file.status == 200 && file.head.contains("text/csv"), "{} {}", file.status, file.text);
         Ok(Outcome::Done)
     }),
