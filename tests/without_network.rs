@@ -47,8 +47,10 @@ enum Outcome {
     Refused(String),
 }
 
+type Action = fn(&mut Shop) -> anyhow::Result<Outcome>;
+
 /// Rows of the table: the text of the first column, and the action.
-const ACTIONS: [(&str, fn(&mut Shop) -> anyhow::Result<Outcome>); 21] = [
+const ACTIONS: [(&str, Action); 21] = [
     ("look at shops, vouchers and notes", |shop| {
         shop.all("GET", &["/shop/1", "/voucher/list/1", "/blog/hot"])
     }),
