@@ -47,8 +47,10 @@ enum Outcome {
     Refused(String),
 }
 
+type Action = fn(&mut Shop) -> anyhow::Result<Outcome>;
+
 /// Rows of the table: the text of the first column, and the action.
-const ACTIONS: [(&str, fn(&mut Shop) -> anyhow::Result<Outcome>); 21] = [
+const ACTIONS: [(&str, Action); 21] = [
     ("look at shops, vouchers and notes", |shop| {
         shop.all("GET", &["/shop/1", "/voucher/list/1", "/blog/hot"])
     }),
@@ -133,8 +135,7 @@ const ACTIONS: [(&str, fn(&mut Shop) -> anyhow::Result<Outcome>); 21] = [
         let day =
             shop.ask("GET", "/ops/clock", &shop.operator, &Value::Null)?.body["data"]["mallTime"].clone();
         let day = day.as_str().and_then(|time| time.get(..10)).context("no day")?.to_owned();
-        let file =
-            shop.ask("GET", &format!("/ops/accounts/{day}/payments"), &shop.operator, &Value::Null)?;
+        let file = shop.ask("GET", &format!("/ops/accounts/{day}/payments"), &shop.operator, &Value::Null)?;
         ensure!(file.status == 200 && file.head.contains("text/csv"), "{} {}", file.status, file.text);
         Ok(Outcome::Done)
     }),

@@ -18,8 +18,8 @@ pub enum SessionOrigin {
     Code,
     /// The user's password.
     Password,
-    /// None, or unknown: begun by staff for themselves or for a customer at a counter, by a bench, or stored by
-    /// a version without origins.
+    /// None, or unknown: begun by staff for themselves or for a customer at a counter, or stored by a version
+    /// without origins.
     Other,
 }
 

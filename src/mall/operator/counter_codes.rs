@@ -45,8 +45,8 @@ impl CounterCodes {
     /// audit log.
     ///
     /// # Errors
-    /// [`StaffRefusal::NoCounterCodes`]; [`InputError::Phone`]; [`Refusal::TooManyTries`] after 30 in an hour;
-    /// [`StaffRefusal::CodeOfOperator`].
+    /// [`StaffRefusal::NoCounterCodes`]; [`InputError::Phone`]; [`Refusal::TooManyTries`] after 30 in an
+    /// hour; [`StaffRefusal::CodeOfOperator`].
     pub async fn make(&self, accounts: &Accounts, by: By, phone: &str) -> Result<CounterCode, Failure> {
         let SharedContext { storage, settings, .. } = &*self.context;
         if !settings.counter_codes {

@@ -107,8 +107,8 @@ impl Accounts {
     }
 
     /// Returns the current role of a session's user, from the database; `None` if the user is an operator and
-    /// the session too old for one. Such a session is ended. [`Role::Customer`] for unknown and blocked users,
-    /// and for an operator in a session begun as a customer by a code of a counter.
+    /// the session too old for one. Such a session is ended. [`Role::Customer`] for unknown and blocked
+    /// users, and for an operator in a session begun as a customer by a code of a counter.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
