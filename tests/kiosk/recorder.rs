@@ -5,10 +5,6 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
-
-use anyhow::ensure;
-use mallbox_test_patience as patience;
 
 /// The proxy. Its threads end with the test.
 pub struct Recorder {
@@ -31,23 +27,9 @@ impl Recorder {
         Ok(Self { address, paths })
     }
 
-    /// Returns the number of requests of a path, with its query.
-    pub fn count(&self, path: &str) -> usize {
-        self.paths().iter().filter(|asked| *asked == path).count()
-    }
-
     /// Returns the paths of all requests so far.
     pub fn paths(&self) -> Vec<String> {
         self.paths.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Waits until a path was asked for more often than `before`. Returns how often.
-    pub fn wait_for(&self, path: &str, before: usize, limit: Duration) -> anyhow::Result<usize> {
-        patience::until_ok(limit, || {
-            let count = self.count(path);
-            ensure!(count > before, "{path} was asked for {count} times; all: {:?}", self.paths());
-            Ok(count)
-        })
     }
 }
 

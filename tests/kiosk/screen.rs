@@ -39,18 +39,15 @@ Environment=WLR_BACKENDS=headless WLR_RENDERER=pixman MALLBOX_LANG=en
 Environment=CUPS_SERVER=127.0.0.1:1
 ";
 
-/// Processes of the account by their command lines.
-const BROWSER: &str = "^/usr/lib/chromium/chromium .*--remote-debugging-pipe";
-const PAGE: &str = "--type=renderer";
-const COMPOSITOR: &str = "^/usr/bin/cage ";
+/// Sends a signal to the browser: the child of the newest `kiosk watch`, as a former one may be on its way out.
+fn signal_browser(booted: &Booted, name: &str) -> anyhow::Result<()> {
+    let watch = booted.run("pgrep", &["--newest", "--full", "--", "^/usr/bin/mallbox kiosk watch"])?;
+    booted.run("pkill", &["--signal", name, "--parent", watch.trim()]).map(drop)
+}
 
-/// Sends a signal to the oldest process of the account with this command line, or to all.
-fn signal(booted: &Booted, name: &str, command: &str, is_for_all: bool) -> anyhow::Result<()> {
-    let mut arguments = vec!["--signal", name, "--uid", "mallbox-kiosk", "--full"];
-    if !is_for_all {
-        arguments.push("--oldest");
-    }
-    arguments.extend(["--", command]);
+/// Sends SIGKILL to all processes of the account with this command line.
+fn kill(booted: &Booted, command: &str) -> anyhow::Result<()> {
+    let arguments = ["--signal", "KILL", "--uid", "mallbox-kiosk", "--full", "--", command];
     booted.run("pkill", &arguments).map(drop)
 }
 
@@ -91,17 +88,7 @@ fn a_kiosk_shows_the_mall_and_comes_back_after_every_crash() -> anyhow::Result<(
     let booted = Booted::boot(&root)?;
 
     booted.systemctl(&["start", "mallbox-kiosk.service"])?;
-    let page = "/?kiosk&attract=5";
-    let seen = told(&booted, requests.wait_for(page, 0, PAGE_TIMEOUT))?;
-    // The page runs: its modules ask for the offers.
-    told(
-        &booted,
-        patience::until_ok(PAGE_TIMEOUT, || {
-            let paths = requests.paths();
-            ensure!(paths.iter().any(|path| path.starts_with("/api/")), "{paths:?}");
-            Ok(())
-        }),
-    )?;
+    told(&booted, page_runs(&requests, 0))?;
     // The page has stored the key, which is on no command line. The browser writes it after a while.
     patience::until_ok(PAGE_TIMEOUT, || {
         booted.run("grep", &["-rqaF", SECRET, "/var/lib/mallbox-kiosk/chromium/Default"])
@@ -112,16 +99,16 @@ fn a_kiosk_shows_the_mall_and_comes_back_after_every_crash() -> anyhow::Result<(
     let policies = booted.run("sh", &["-c", "cat /proc/$(pgrep -o -f type=renderer)/status"])?;
     ensure!(policies.contains("Seccomp:\t2"), "a page without a sandbox: {policies}");
 
-    signal(&booted, "KILL", BROWSER, false)?;
-    let seen = told(&booted, requests.wait_for(page, seen, PAGE_TIMEOUT)).context("after a dead browser")?;
-    signal(&booted, "KILL", PAGE, true)?;
-    let seen = told(&booted, requests.wait_for(page, seen, PAGE_TIMEOUT)).context("after a dead page")?;
+    signal_browser(&booted, "KILL")?;
+    told(&booted, comes_back(&booted, &requests, 1)).context("after a dead browser")?;
+    kill(&booted, "--type=renderer")?;
+    told(&booted, comes_back(&booted, &requests, 2)).context("after a dead page")?;
     // A browser that hangs keeps its profile: the next one must not wait for it.
-    signal(&booted, "STOP", BROWSER, false)?;
-    signal(&booted, "KILL", COMPOSITOR, false)?;
-    let seen = told(&booted, requests.wait_for(page, seen, PAGE_TIMEOUT)).context("beside a hung browser")?;
-    signal(&booted, "STOP", BROWSER, false)?;
-    told(&booted, requests.wait_for(page, seen, HANG_TIMEOUT)).context("after a hung browser")?;
+    signal_browser(&booted, "STOP")?;
+    kill(&booted, "^/usr/bin/cage ")?;
+    told(&booted, comes_back(&booted, &requests, 3)).context("beside a hung browser")?;
+    signal_browser(&booted, "STOP")?;
+    told(&booted, comes_back(&booted, &requests, 4)).context("after a hung browser")?;
     let journal = booted.run("journalctl", &["--no-pager", "--output", "cat"])?;
     for reason in ["the browser has ended", "the page has crashed", "the browser does not respond"] {
         ensure!(journal.contains(&format!("mallbox: {reason}")), "no \"{reason}\" in {journal}");
@@ -164,6 +151,30 @@ fn a_kiosk_shows_the_mall_and_comes_back_after_every_crash() -> anyhow::Result<(
     }
     ensure!(booted.run("getent", &["passwd", "mallbox-kiosk"]).is_err(), "the account is left");
     mall.stop()
+}
+
+/// Waits until systemd has restarted the unit for this time, and the page runs again.
+fn comes_back(booted: &Booted, requests: &Recorder, restart: u32) -> anyhow::Result<()> {
+    let wanted = format!("restart counter is at {restart}.");
+    patience::until_ok(HANG_TIMEOUT, || {
+        let journal =
+            booted.run("journalctl", &["--no-pager", "--output", "cat", "--unit", "mallbox-kiosk"])?;
+        ensure!(journal.contains(&wanted), "no \"{wanted}\"");
+        Ok(())
+    })?;
+    // The former browser is dead, and the next one starts in some seconds.
+    page_runs(requests, requests.paths().len())
+}
+
+/// Waits for a request of the page and then, by its modules, for one of offers, after the first `before`
+/// requests.
+fn page_runs(requests: &Recorder, before: usize) -> anyhow::Result<()> {
+    patience::until_ok(PAGE_TIMEOUT, || {
+        let paths = requests.paths().split_off(before);
+        let opened = paths.iter().skip_while(|path| *path != "/?kiosk&attract=5");
+        ensure!(opened.clone().any(|path| path.starts_with("/api/")), "{paths:?}");
+        Ok(())
+    })
 }
 
 /// Adds what the unit has logged to an error.
