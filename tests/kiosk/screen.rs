@@ -39,7 +39,8 @@ Environment=WLR_BACKENDS=headless WLR_RENDERER=pixman MALLBOX_LANG=en
 Environment=CUPS_SERVER=127.0.0.1:1
 ";
 
-/// Sends a signal to the browser: the child of the newest `kiosk watch`, as a former one may be on its way out.
+/// Sends a signal to the browser: the child of the newest `kiosk watch`, as a former one may be on its way
+/// out.
 fn signal_browser(booted: &Booted, name: &str) -> anyhow::Result<()> {
     let watch = booted.run("pgrep", &["--newest", "--full", "--", "^/usr/bin/mallbox kiosk watch"])?;
     booted.run("pkill", &["--signal", name, "--parent", watch.trim()]).map(drop)
