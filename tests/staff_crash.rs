@@ -34,20 +34,21 @@ fn call(
     address: SocketAddr,
     method: &str,
     path: &str,
-    headers: &str,
+    header: (&str, &str),
     body: &Value,
 ) -> anyhow::Result<http::Reply> {
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    let request = format!(
-        "{method} /api{path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let answer = http::exchange(std::net::TcpStream::connect(address)?, request.as_bytes())?;
-    http::read(&answer)
+    http::send_with(address, method, &format!("/api{path}"), &[header], body.as_bytes())
 }
 
-fn ok(address: SocketAddr, method: &str, path: &str, headers: &str, body: &Value) -> anyhow::Result<Value> {
-    let reply = call(address, method, path, headers, body)?;
+fn ok(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    header: (&str, &str),
+    body: &Value,
+) -> anyhow::Result<Value> {
+    let reply = call(address, method, path, header, body)?;
     ensure!(reply.body["success"] == true, "{method} {path}: {} {}", reply.status, reply.text);
     Ok(reply.body["data"].clone())
 }
@@ -60,16 +61,15 @@ struct Counter {
 
 impl Counter {
     fn open(address: SocketAddr, key: &str) -> anyhow::Result<Self> {
-        let key = format!("x-kiosk-key: {key}\r\n");
-        let begun = ok(address, "POST", "/staff/login", &key, &json!({ "pin": PIN }))?;
+        let key = ("x-kiosk-key", key);
+        let begun = ok(address, "POST", "/staff/login", key, &json!({ "pin": PIN }))?;
         Ok(Self { address, token: begun["token"].as_str().context("no token")?.to_owned() })
     }
 
     fn sell(&self, voucher: VoucherId, request: &str) -> anyhow::Result<http::Reply> {
         let body =
             json!({ "voucherId": voucher.get(), "amount": PRICE, "method": "cash", "requestId": request });
-        let headers = format!("authorization: {}\r\n", self.token);
-        call(self.address, "POST", "/staff/sales", &headers, &body)
+        call(self.address, "POST", "/staff/sales", ("authorization", &self.token), &body)
     }
 }
 
@@ -118,13 +118,13 @@ fn a_counter_sale_killed_in_the_middle_is_sold_and_paid_or_nothing() -> anyhow::
     let (data, log) = (site.path().join("mall"), site.path().join("mallbox.log"));
     let made = mall::make(&data, Size { people: 1, sales: 1, units: UNITS })?;
     let operator = mall::appoint_operator(&data, &made)?;
-    let operator = format!("authorization: {operator}\r\n");
+    let operator = ("authorization", operator.as_str());
     let start = || Server::start_with(&data, &log, &[]);
 
     let server = start()?;
-    let kiosk = ok(server.address, "POST", "/ops/kiosks", &operator, &json!({ "name": "till" }))?;
+    let kiosk = ok(server.address, "POST", "/ops/kiosks", operator, &json!({ "name": "till" }))?;
     let key = kiosk["key"].as_str().context("no key")?.to_owned();
-    ok(server.address, "POST", "/ops/staff", &operator, &json!({ "name": "Anne", "pin": PIN }))?;
+    ok(server.address, "POST", "/ops/staff", operator, &json!({ "name": "Anne", "pin": PIN }))?;
     server.stop()?;
 
     let (mut acknowledged, mut half_done) = (BTreeMap::new(), 0);

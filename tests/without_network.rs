@@ -6,7 +6,7 @@ mod common;
 
 use std::fs;
 use std::io::{Cursor, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -285,13 +285,9 @@ impl Shop {
 
     fn log_in_by_pin(&self) -> anyhow::Result<(Outcome, String)> {
         let body = json!({ "pin": PIN }).to_string();
-        let request = format!(
-            "POST /api/staff/login HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-kiosk-key: {}\r\n\
-             content-length: {}\r\n\r\n{body}",
-            self.kiosk,
-            body.len(),
-        );
-        let reply = self.exchange(request.as_bytes())?;
+        let headers = [("x-kiosk-key", self.kiosk.as_str())];
+        let reply =
+            http::send_with(self.server.address, "POST", "/api/staff/login", &headers, body.as_bytes())?;
         Ok((outcome(&reply), reply.body["data"]["token"].as_str().unwrap_or_default().to_owned()))
     }
 
@@ -306,17 +302,9 @@ impl Shop {
         let head = "--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.png\"\r\n\
                     content-type: image/png\r\n\r\n";
         let body = [head.as_bytes(), picture.get_ref(), b"\r\n--b--\r\n"].concat();
-        let request = format!(
-            "POST /api/upload/blog HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: {}\r\n\
-             content-type: multipart/form-data; boundary=b\r\ncontent-length: {}\r\n\r\n",
-            self.customer,
-            body.len(),
-        );
-        Ok(outcome(&self.exchange(&[request.as_bytes(), &body].concat())?))
-    }
-
-    fn exchange(&self, request: &[u8]) -> anyhow::Result<Reply> {
-        http::read(&http::exchange(TcpStream::connect(self.server.address)?, request)?)
+        let form = ("content-type", "multipart/form-data; boundary=b");
+        let headers = [("authorization", self.customer.as_str()), form];
+        Ok(outcome(&http::send_with(self.server.address, "POST", "/api/upload/blog", &headers, &body)?))
     }
 }
 

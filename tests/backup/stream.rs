@@ -20,7 +20,7 @@ use crate::common::server;
 use crate::process::mallbox;
 use crate::site::{Crowd, PEOPLE, Site};
 
-const TIMEOUT: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// `mallbox backup --stream`, killed when dropped.
 struct Streaming {

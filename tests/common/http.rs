@@ -39,12 +39,25 @@ pub fn ask(address: SocketAddr, method: &str, path: &str, token: &str) -> anyhow
 
 /// Sends one request and reads the complete response.
 pub fn send(address: SocketAddr, method: &str, path: &str, token: &str, body: &str) -> anyhow::Result<Reply> {
-    let token = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
+    let authorization = [("authorization", token)];
+    let headers = if token.is_empty() { &[][..] } else { &authorization };
+    send_with(address, method, path, headers, body.as_bytes())
+}
+
+/// Sends one request with headers of its own, and reads the complete response.
+pub fn send_with(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> anyhow::Result<Reply> {
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let length = body.len();
-    let request = format!(
-        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{token}content-length: {length}\r\n\r\n{body}"
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
     );
-    let answer = exchange(TcpStream::connect(address)?, request.as_bytes());
+    let answer = exchange(TcpStream::connect(address)?, &[head.as_bytes(), body].concat());
     let answer = answer.with_context(|| format!("{method} {path} was not answered"))?;
     read(&answer).with_context(|| format!("{method} {path}"))
 }
