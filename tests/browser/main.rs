@@ -41,6 +41,7 @@ mod sales;
 mod screens;
 mod second_factor;
 mod security;
+mod shop_day;
 mod staff;
 mod thresholds;
 mod town;

@@ -5,10 +5,10 @@ use mallbox::fixture::Mall;
 use crate::harness::{Browser, Page, Place as _, Screen};
 use crate::people::{OPERATOR, browser_of, evening};
 
-const PIN: &str = "482913";
+pub const PIN: &str = "482913";
 
 /// Lets `pass` advance the page's clock, used to measure the time without input.
-const CLOCK: &str = "{
+pub const CLOCK: &str = "{
     const now = performance.now.bind(performance);
     let passed = 0;
     performance.now = () => now() + passed;
@@ -16,7 +16,7 @@ const CLOCK: &str = "{
 }";
 
 /// Adds a kiosk and a person at the console. Returns the link of the counter.
-fn furnished(mall: &Mall) -> String {
+pub fn furnished(mall: &Mall) -> String {
     let page = browser_of(mall, OPERATOR).on(Screen::Desktop).open("/console#/kiosks");
     page.button("添加终端").click();
     page.part("添加自助终端").field("名称").fill("收银台");
@@ -43,11 +43,11 @@ fn furnished(mall: &Mall) -> String {
     link.strip_prefix(&mall.url()).unwrap().to_owned()
 }
 
-fn counter(mall: &Mall, link: &str) -> Page {
+pub fn counter(mall: &Mall, link: &str) -> Page {
     Browser::at(&mall.url()).on(Screen::Tablet).running(CLOCK).open(link)
 }
 
-fn log_in(page: &Page, pin: &str) {
+pub fn log_in(page: &Page, pin: &str) {
     for digit in pin.chars() {
         page.part("数字键盘").button(&digit.to_string()).click();
     }

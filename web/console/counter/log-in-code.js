@@ -24,11 +24,14 @@ export function open({ root, signal, title }) {
   } },
     h("p", { class: "quiet" }, t("顾客收不到短信时，先确认手机号是顾客本人的，再生成登录码。", "For a customer who gets no text message. Make sure that the number is the customer's own.")),
     phone.root, submit), place);
+  // The code of one customer must not be read out to the next.
+  phone.input.addEventListener("input", () => fill(place));
   phone.input.focus();
 
   async function make() {
     const number = phone.validNumber();
     if (!number) return;
+    fill(place);
     const made = await call("POST", "/staff/log-in-codes", { body: { phone: number } });
     /** @type {CounterCode} */
     const code = made.data;
