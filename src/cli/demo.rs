@@ -58,9 +58,12 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     let _log = log::start_for_site(&demo.site)?;
     let bound = Bound::to(demo.site.listen)?;
     running_mall::mark_as_demo(&dir)?;
-    let inbox = Arc::new(Inbox::default());
+    let (inbox, budget) = (Arc::new(Inbox::default()), demo.site.memory.budget());
     let plan = BootOptions {
-        place: Place::Embedded(EmbeddedOptions::new(&dir)),
+        place: Place::Embedded(EmbeddedOptions {
+            cache_bytes: budget.storage_cache_bytes(),
+            ..EmbeddedOptions::new(&dir)
+        }),
         create_if_missing: true,
         zone: demo.site.zone.clone(),
         settings: Settings {
@@ -68,7 +71,8 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
             counter_codes: true,
             picture_files: Some(running_mall::uploads(&dir)),
             ..Settings::default().without_limits()
-        },
+        }
+        .within(budget),
         sms: Arc::clone(&inbox) as _,
         inbox: Some(inbox),
         http_gateway,

@@ -28,7 +28,7 @@ use crate::config::SiteConfig;
 use crate::http::control::Control;
 use crate::http::{App, Audience, Gateway, HostNames, Profile, ServerOptions, SiteOptions};
 use crate::language::{Bilingual, Language, both, padded};
-use crate::mall::base::wall_time;
+use crate::mall::base::{MemoryBudget, wall_time};
 use crate::mall::operator::alerts::AlertReceiver;
 use crate::mall::operator::backups::report_incarnation;
 use crate::mall::operator::printing::PrinterOptions;
@@ -223,7 +223,9 @@ impl RunningMall {
             endpoint_limits: config.endpoint_limit.clone(),
             traced_share: config.traced_share(),
         };
-        let most_connections = config.connections.min(max_connections());
+        let budget = config.memory.budget();
+        let most_connections = config.connections.min(max_connections()).min(budget.connections());
+        report_budget(budget, most_connections, &self.app.context.settings);
         let connections_per_address = config.connections_per_address;
         let options = ServerOptions { most_connections, connections_per_address, ..ServerOptions::default() };
         let sites = listeners.sites(&self.app, &site_options);
@@ -461,6 +463,19 @@ async fn exit_on_second_signal() {
     tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
     tracing::warn!("stopping immediately after a second signal");
     std::process::exit(1);
+}
+
+/// Logs a memory budget that bounds something.
+fn report_budget(budget: MemoryBudget, connections: u64, settings: &Settings) {
+    if budget < MemoryBudget::FULL {
+        tracing::info!(
+            budget_mib = budget.bytes() >> 20,
+            connections,
+            backlog = settings.max_backlog,
+            megapixels = budget.megapixels(),
+            "the memory budget bounds connections, waiting claims and pictures"
+        );
+    }
 }
 
 /// Raises the soft limit on open files to the hard limit. Returns how many connections fit below the limit.

@@ -63,7 +63,8 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
     let listeners = bind(&config)?;
     let zone = config.site.zone.clone();
-    let settings = Settings { picture_files: uploads.clone(), ..config.settings() };
+    let settings =
+        Settings { picture_files: uploads.clone(), ..config.settings() }.within(config.site.memory.budget());
     let plan = BootOptions {
         place,
         create_if_missing: true,

@@ -4,6 +4,7 @@ mod alert;
 mod challenge;
 mod file;
 mod limits;
+mod memory;
 mod payment;
 mod place;
 mod printer;
@@ -30,6 +31,7 @@ pub use alert::AlertConfig;
 pub use challenge::{ChallengeChoice, ChallengeConfig, ChallengeConfigError};
 pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;
+pub use memory::{MemoryConfig, memory_of_machine};
 pub use payment::{PaymentChoice, PaymentConfig};
 pub use place::{LocationError, PlaceConfig, ServerUrl, ServersConfig};
 pub use printer::{PrinterConfig, PrinterConfigError};
@@ -165,6 +167,9 @@ pub struct SiteConfig {
     /// limit.
     #[arg(long, env = "MALLBOX_ENDPOINT_LIMIT", value_name = "LIMIT", num_args = 1.., value_delimiter = ',')]
     pub endpoint_limit: Vec<EndpointLimit>,
+    /// The memory budget.
+    #[command(flatten)]
+    pub memory: MemoryConfig,
     /// The format of the log on standard error.
     #[arg(long, env = "MALLBOX_LOG_FORMAT", default_value = "text")]
     pub log_format: LogFormat,
@@ -286,6 +291,7 @@ impl ServeConfig {
                 accept_lost_log: self.accept_lost_log.flatten(),
                 accept_damaged_database: self.accept_damaged_database.flatten(),
                 upgrade_without_copy: self.upgrade_without_copy,
+                cache_bytes: self.site.memory.budget().storage_cache_bytes(),
                 ..options
             })),
             #[cfg(feature = "production")]

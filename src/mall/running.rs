@@ -248,7 +248,14 @@ impl Mall {
         let audit = AuditLog::new(context.clone());
         let orders = Orders::with_random(context.clone(), cashier.clone(), Arc::clone(&random));
         let receipts = Receipts::new(context.clone(), orders.clone(), Arc::clone(&random));
-        let staff = Staff::new(context.clone(), audit.clone(), Arc::clone(&random), staff_key);
+        let accounts =
+            Accounts::new(context.clone(), Arc::clone(&random), sms, inbox).with_code_key(code_key);
+        let staff = Staff::new(
+            context.clone(),
+            audit.clone(),
+            Arc::clone(&random),
+            (staff_key, accounts.passwords()),
+        );
         let order_admin = OrderAdmin::new(context.clone(), orders.clone(), audit.clone());
         let books = LedgerCheck::new(context.clone(), sales.clone());
         let sale_admin =
@@ -298,7 +305,7 @@ impl Mall {
             event_admin: EventAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             kiosk_admin: KioskAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             claim_gateway_admin: ClaimGatewayAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
-            accounts: Accounts::new(context.clone(), random, sms, inbox).with_code_key(code_key),
+            accounts,
             voucher_admin: VoucherAdmin::new(
                 context.clone(),
                 sales.clone(),

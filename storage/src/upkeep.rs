@@ -75,6 +75,11 @@ impl Health {
         self.parts.iter().flat_map(|part| &part.troubles)
     }
 
+    /// Returns what is to be mended soon although everything works.
+    pub fn warnings(&self) -> impl Iterator<Item = &String> {
+        self.parts.iter().flat_map(|part| &part.warnings)
+    }
+
     /// Returns the components that are servers, with their addresses (without user and password); empty for a
     /// directory.
     pub fn servers(&self) -> impl Iterator<Item = (&PartHealth, &str)> {
@@ -106,6 +111,8 @@ pub struct PartHealth {
     pub durability: Option<&'static str>,
     /// Current problems, in text for the operator.
     pub troubles: Vec<String>,
+    /// What is to be mended soon although everything works, in text for the operator.
+    pub warnings: Vec<String>,
     /// Circuit breakers before the component: one per server, or one per master of a cluster; empty for a
     /// directory.
     pub circuits: Vec<CircuitHealth>,

@@ -69,6 +69,14 @@ impl Drill {
         )
     }
 
+    /// Cancels an order that a probe bought: a step of an order, sent by its owner.
+    pub fn cancel(&self, bought: &Reply) -> anyhow::Result<Reply> {
+        let order = bought.body["dataText"].as_str().context("no order id")?;
+        let owner = &self.mall.people[usize::try_from(self.probes)?];
+        let path = format!("/api/voucher-order/{order}/cancel");
+        http::ask(self.server.address, "POST", &path, &owner.token)
+    }
+
     /// Claims until a response meets the condition. Returns the time taken.
     pub fn claims_are(&mut self, what: &str, is_so: impl Fn(&Reply) -> bool) -> anyhow::Result<Duration> {
         let began = Instant::now();

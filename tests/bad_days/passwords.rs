@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::thread;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 
 use crate::common::http;
 use crate::common::mall::{self, Size};
@@ -42,23 +42,14 @@ fn wrong_passwords_took_hundreds_of_mebibytes_for_ever() -> anyhow::Result<()> {
     let data = site.path().join("mall");
     mall::make(&data, Size { people: 32, sales: 1, units: 1 })?;
     let server = Server::start(&data, &site.path().join("mallbox.log"), "process")?;
-    let (address, before) = (server.address, own_mib(server.id())?);
+    let (address, before) = (server.address, server.own_mib()?);
     try_all(address, 0..CONCURRENT_ATTEMPTS, 64)?;
     try_all(address, CONCURRENT_ATTEMPTS..2 * CONCURRENT_ATTEMPTS, 8)?;
     try_all(address, 2 * CONCURRENT_ATTEMPTS..TRIES, 1)?;
-    let after = own_mib(server.id())?;
+    let after = server.own_mib()?;
     println!(
         "{before} MiB before, {after} MiB after {TRIES} wrong passwords, {CONCURRENT_ATTEMPTS} of them at once"
     );
     ensure!(after < MEMORY_MAX_MIB, "{before} MiB became {after} MiB");
     server.stop()
-}
-
-/// Returns the anonymous memory of the process in MiB. Pages of the binary, which is large with debug
-/// information, do not count.
-fn own_mib(process: u32) -> anyhow::Result<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix("kB")).context("no figure of memory")?;
-    Ok(kib.trim().parse::<u64>()? >> 10)
 }

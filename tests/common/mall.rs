@@ -70,6 +70,23 @@ pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
     })
 }
 
+/// Ends the sessions of all users but the first `kept`, who alone are left in the mall's list.
+pub fn log_out_beyond(dir: &Path, mall: Mall, kept: usize) -> anyhow::Result<Mall> {
+    let mut people = Arc::try_unwrap(mall.people).ok().context("somebody else has the list of users")?;
+    let others = people.split_off(kept.min(people.len()));
+    runtime()?.block_on(async {
+        let storage = open(dir).await?;
+        let sessions = &storage.people.sessions;
+        let ends = others.into_iter().map(|person| {
+            let sessions = Arc::clone(sessions);
+            async move { Ok(sessions.end_all(person.id).await?) }
+        });
+        concurrently(ends).await?;
+        Ok::<_, anyhow::Error>(storage.base.upkeep.close().await?)
+    })?;
+    Ok(Mall { people: Arc::new(people), ..mall })
+}
+
 /// Makes the first user the operator. Returns the user's token.
 pub fn appoint_operator(dir: &Path, mall: &Mall) -> anyhow::Result<String> {
     runtime()?.block_on(async {

@@ -5,6 +5,7 @@
 
 pub mod aftermath;
 pub mod ballast;
+pub mod control_group;
 pub mod deliveries;
 pub mod dice;
 pub mod http;

@@ -122,6 +122,15 @@ impl Server {
         self.child.id()
     }
 
+    /// Returns the memory of the process in MiB without pages of files: the binary's are many with debug
+    /// information.
+    pub fn own_mib(&self) -> anyhow::Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix("kB")).context("no figure of memory")?;
+        Ok(kib.trim().parse::<u64>()? >> 10)
+    }
+
     /// Kills the process (`kill -9`), and waits for its end.
     pub fn kill(mut self) -> anyhow::Result<()> {
         ensure!(self.is_alive(), "mallbox had ended before it was killed; {}", self.stderr_tail());

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mallbox_storage_embedded::{payment_mode_in, writes_log_directly};
 
-use super::machine::{Finding, clock, open_files};
+use super::machine::{Finding, clock, memory, open_files};
 use crate::cli::mall_directory;
 use crate::cli::messages::of_system;
 use crate::cli::private_data;
@@ -39,6 +39,7 @@ pub(super) fn findings(dir: &Path, l: Language) -> Vec<Finding> {
     findings.extend([
         (both("剩余空间", "free space"), space(dir, l)),
         open_files(l),
+        memory(l),
         clock(l),
         (both("磁盘同步", "disk sync"), sync(dir, l)),
         (both("日志写入", "log writes"), log_writes(dir, l)),
@@ -89,8 +90,8 @@ fn space(dir: &Path, l: Language) -> Result<String, String> {
     if free < FREE_SPACE_MIN_BYTES {
         return Err(sentence!(
             l,
-            "{mebibytes} MiB：低于64 MiB时不再接受抢购",
-            "{mebibytes} MiB: claims are refused below 64 MiB"
+            "{mebibytes} MiB：低于96 MiB时不再接受抢购",
+            "{mebibytes} MiB: claims are refused below 96 MiB"
         ));
     }
     Ok(format!("{mebibytes} MiB"))

@@ -2,7 +2,9 @@
 
 use rustix::process::{Resource, getrlimit};
 
+use crate::config::memory_of_machine;
 use crate::language::{Bilingual, Language, both, sentence};
+use crate::mall::base::MemoryBudget;
 use crate::mall::{Clock as _, SystemClock};
 
 const OPEN_FILES_MIN: u64 = 1_024;
@@ -22,6 +24,34 @@ pub(super) fn open_files(l: Language) -> Finding {
         Some(most) => Ok(sentence!(l, "最多{most}个", "{most} at most")),
     };
     (both("打开文件", "open files"), limit)
+}
+
+/// Reports the memory that a mall without `--memory` takes at most.
+pub(super) fn memory(l: Language) -> Finding {
+    let bytes = memory_of_machine();
+    let mebibytes = bytes >> 20;
+    let found = match MemoryBudget::new(bytes) {
+        None => {
+            let least = MemoryBudget::MIN.bytes() >> 20;
+            Err(sentence!(
+                l,
+                "{mebibytes} MiB，商城至少需要{least} MiB",
+                "{mebibytes} MiB, and a mall needs {least} MiB"
+            ))
+        }
+        Some(budget) if budget < MemoryBudget::FULL => {
+            let (connections, claims) = (budget.connections(), budget.backlog_claims());
+            let megapixels = budget.megapixels();
+            Ok(sentence!(
+                l,
+                "{mebibytes} MiB：最多{connections}个连接，{claims}笔等待入库的抢购，图片不超过{megapixels}00万像素",
+                "{mebibytes} MiB: at most {connections} connections, {claims} waiting claims, pictures of \
+                 {megapixels} million pixels"
+            ))
+        }
+        Some(_) => Ok(format!("{mebibytes} MiB")),
+    };
+    (both("内存", "memory"), found)
 }
 
 /// Reports the clock of this machine.

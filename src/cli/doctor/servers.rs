@@ -3,7 +3,7 @@
 
 use mallbox_storage_production::{Inspection, ProductionOptions, inspect};
 
-use super::machine::{Finding, clock, open_files};
+use super::machine::{Finding, clock, memory, open_files};
 use super::{mysql, redis};
 use crate::cli::messages::CommandFailure;
 use crate::language::Language;
@@ -22,7 +22,7 @@ pub(super) fn findings(options: &ProductionOptions, l: Language) -> anyhow::Resu
     // A look-up of a host's name may still be under way, and is not waited for.
     runtime.shutdown_background();
     let Inspection { redis_address, redis, mysql_address, mysql } = inspection?;
-    let mut findings = vec![open_files(l), clock(l)];
+    let mut findings = vec![open_files(l), memory(l), clock(l)];
     findings.extend(redis::findings(&redis_address, redis.as_ref(), l));
     findings.extend(mysql::findings(&mysql_address, mysql.as_ref(), l));
     Ok(findings)

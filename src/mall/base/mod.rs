@@ -27,6 +27,7 @@ pub mod kiosk_keys;
 pub(in crate::mall) mod last_run;
 pub mod levels;
 pub(in crate::mall) mod locked_setting;
+mod memory_budget;
 pub(in crate::mall) mod outbound;
 pub mod picture_path;
 mod random;
@@ -55,6 +56,7 @@ pub use failure::{
     CallbackError, CashRefusal, ClaimGatewayRefusal, ClockRefusal, FactorRefusal, Failure, GuardRefusal,
     InputError, PrinterRefusal, Refusal, StaffRefusal, SubscriberRefusal, WaitingRefusal,
 };
+pub use memory_budget::MemoryBudget;
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};
 pub use shared_networks::SharedNetworks;

@@ -57,10 +57,15 @@ impl Random {
         format!("{:08}", self.source.lock().random_range(0..100_000_000_u32))
     }
 
+    /// Number of digits of a login code made at a counter. Codes of text messages have 6, codes of the machine
+    /// 16.
+    pub const COUNTER_CODE_DIGITS: u32 = 12;
+
     /// Returns a login code made at a counter: twelve digits, of which nobody finds one in its lifetime.
     #[must_use]
     pub fn counter_code(&self) -> String {
-        format!("{:012}", self.source.lock().random_range(0..1_000_000_000_000_u64))
+        let code = self.source.lock().random_range(0..10_u64.pow(Self::COUNTER_CODE_DIGITS));
+        format!("{code:0width$}", width = Self::COUNTER_CODE_DIGITS as usize)
     }
 
     /// Returns a login code that no number of attempts finds in its lifetime: 16 digits.

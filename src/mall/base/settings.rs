@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mallbox_storage::{CodeRules, Limit, PictureUsage};
 
+use super::memory_budget::MemoryBudget;
 use super::shared_networks::SharedNetworks;
 
 /// Stored setting with the mall's time zone.
@@ -80,6 +81,8 @@ pub struct Settings {
     /// Backpressure threshold: above this number of pending claims in the log, new claims are refused with
     /// 503 until the workers have caught up.
     pub max_backlog: u64,
+    /// Memory that the mall may take.
+    pub memory: MemoryBudget,
     /// Missed days per month that a user may make up for.
     pub make_ups_a_month: u32,
     /// Interval between live metrics events, in real time.
@@ -136,18 +139,25 @@ impl Default for Settings {
             shared_networks: SharedNetworks::default(),
             pay_within: Duration::from_secs(15 * 60),
             press_again: Duration::from_secs(10),
-            // About 100 bytes each in memory and 50 on disk. Beyond half a gigabyte, a machine with 2 GB must
-            // stop accepting claims.
-            max_backlog: 2_000_000,
+            max_backlog: MemoryBudget::FULL.backlog_claims(),
+            memory: MemoryBudget::FULL,
             make_ups_a_month: 3,
             live_every: Duration::from_secs(1),
-            live_places: 16,
+            live_places: MemoryBudget::FULL.live_viewers(),
             inbox: false,
         }
     }
 }
 
 impl Settings {
+    /// Fits what could grow into a memory budget: the backlog, unless `max_backlog` is smaller, pictures, password
+    /// hashes and viewers.
+    #[must_use]
+    pub fn within(self, memory: MemoryBudget) -> Self {
+        let max_backlog = self.max_backlog.min(memory.backlog_claims());
+        Self { max_backlog, live_places: memory.live_viewers(), memory, ..self }
+    }
+
     /// Removes the limits that a benchmark or a demo would run into.
     #[must_use]
     pub fn without_limits(mut self) -> Self {

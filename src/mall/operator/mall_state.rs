@@ -50,7 +50,7 @@ impl MallState {
             let name = watched.service().name();
             format!("the challenge service {name} is away: sales use the mall's own challenges")
         });
-        let defects = repaired_pages(health.pages).into_iter().chain(away).collect();
+        let defects = health.warnings().cloned().chain(repaired_pages(health.pages)).chain(away).collect();
         Self { health, backlog: log.pending, troubles, clock, wrong_clock, defects }
     }
 

@@ -68,10 +68,9 @@ impl<'a> SentCode<'a> {
         Self { code, ticket: None }
     }
 
-    /// Returns whether the code was made at a counter, by its length: 12 digits. Codes of text messages have
-    /// 6, codes of the machine 16.
+    /// Returns whether the code was made at a counter, by its length.
     fn is_of_counter(self) -> bool {
-        self.code.len() == 12
+        self.code.len() == Random::COUNTER_CODE_DIGITS as usize
     }
 }
 
@@ -137,7 +136,7 @@ impl Accounts {
             requesters: RequesterHasher::new(context.clone()),
             factors: FactorSecrets::new(context.clone()),
             warnings: LimitWarnings::default(),
-            passwords: Passwords::new(random.clone()),
+            passwords: Passwords::new(random.clone(), context.settings.memory.hashes()),
             sms: SmsRetries::new(sms, Arc::clone(&context.clock)),
             context,
             random,
@@ -149,6 +148,13 @@ impl Accounts {
     #[must_use]
     pub fn with_code_key(self, place: CodeKey) -> Self {
         Self { codes: CodeHasher::new(self.context.clone(), place), ..self }
+    }
+
+    /// Returns the hasher, for those who hash other secrets: all hashes together stay within the memory
+    /// budget.
+    #[must_use]
+    pub fn passwords(&self) -> Passwords {
+        self.passwords.clone()
     }
 
     /// Begins a session and returns its token.

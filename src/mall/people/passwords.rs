@@ -15,12 +15,12 @@ use crate::mall::base::{Failure, InputError, Random, Refusal};
 
 /// Hashes and verifies passwords.
 ///
-/// One hash takes about 15 ms and 19 MiB of reused memory. At most [`AT_ONCE`](Self::AT_ONCE) hashes run at a
-/// time, off the request threads. Callers that wait longer than [`PATIENCE`](Self::PATIENCE) are rejected by
-/// load shedding.
+/// One hash takes about 15 ms and 19 MiB of reused memory. A bounded number of hashes run at a time, off the
+/// request threads. Callers that wait longer than [`PATIENCE`](Self::PATIENCE) are rejected by load shedding.
 ///
 /// Half of the slots are for known callers: a flood of log-ins from elsewhere, from any number of addresses,
-/// leaves them a slot.
+/// leaves them a slot, or the next turn where there is one slot. Cheap to clone; clones share the slots.
+#[derive(Clone)]
 pub struct Passwords {
     turns: Arc<Semaphore>,
     /// Taken before a turn, by strangers only.
@@ -44,18 +44,16 @@ const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bWFsbGJveCBub2JvZHknIQ$bm9ib2R5J3MgcGFzc3dvcmQgaGFzIHRoaXMgaGFzaC4";
 
 impl Passwords {
-    /// Maximum number of concurrent hashes: the cores of a small machine, and 38 MiB.
-    pub const AT_ONCE: usize = 2;
     /// Longest wait for a free slot. A request must get its response within 1.5 s.
     pub const PATIENCE: Duration = Duration::from_secs(1);
     /// Allowed length of a password, in characters.
     pub const LENGTHS: std::ops::RangeInclusive<usize> = 8..=72;
 
-    /// Creates a hasher. `random` supplies the salts.
+    /// Creates a hasher that runs at most `at_once` hashes at a time. `random` supplies the salts.
     #[must_use]
-    pub fn new(random: Arc<Random>) -> Self {
-        let turns = Arc::new(Semaphore::new(Self::AT_ONCE));
-        let stranger_turns = Arc::new(Semaphore::new(Self::AT_ONCE / 2));
+    pub fn new(random: Arc<Random>, at_once: usize) -> Self {
+        let turns = Arc::new(Semaphore::new(at_once.max(1)));
+        let stranger_turns = Arc::new(Semaphore::new((at_once / 2).max(1)));
         Self { turns, stranger_turns, argon: Arc::default(), random }
     }
 
@@ -197,7 +195,7 @@ mod tests {
     use super::*;
 
     fn passwords() -> Passwords {
-        Passwords::new(Arc::new(Random::seeded(1)))
+        Passwords::new(Arc::new(Random::seeded(1)), 2)
     }
 
     #[tokio::test]
@@ -262,6 +260,17 @@ mod tests {
         assert_eq!(crowd.join_all().await, [false; 600], "the strangers' turn was taken all the time");
         drop(held);
         passwords.hash("correct horse", Priority::Stranger).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_single_turn_is_for_everybody() {
+        let passwords = Passwords::new(Arc::new(Random::seeded(1)), 1);
+        for priority in [Priority::Stranger, Priority::Known] {
+            passwords.hash("correct horse", priority).await.unwrap();
+        }
+        let _only = passwords.turn(Priority::Stranger).await.unwrap();
+        let refused = passwords.hash("correct horse", Priority::Known).await.unwrap_err();
+        assert!(matches!(refused, Failure::Refused(Refusal::Busy)), "{refused}");
     }
 
     #[tokio::test]

@@ -45,10 +45,15 @@ pub struct StaffLogIn {
 }
 
 impl Staff {
-    /// Creates the service. `key` is mixed into the stored PINs and kept outside of the database.
+    /// Creates the service. `key` is mixed into the stored PINs and kept outside of the database; `passwords`
+    /// hashes them.
     #[must_use]
-    pub fn new(context: Context, audit: AuditLog, random: Arc<Random>, key: StaffKey) -> Self {
-        let passwords = Passwords::new(Arc::clone(&random));
+    pub fn new(
+        context: Context,
+        audit: AuditLog,
+        random: Arc<Random>,
+        (key, passwords): (StaffKey, Passwords),
+    ) -> Self {
         let register = StaffRegister::new(context.clone(), passwords, key);
         Self { context, audit, random, register }
     }

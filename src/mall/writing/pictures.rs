@@ -31,13 +31,6 @@ pub use self::places::UploadPermit;
 
 /// Maximum size of an upload in bytes (5 MiB): a photograph from a phone's camera.
 pub const UPLOAD_MAX_BYTES: usize = 5 << 20;
-/// Maximum number of concurrent uploads, each with its file in memory: 160 MB together.
-const UPLOADS_MAX: usize = 32;
-/// Maximum number of concurrent uploads of a user: a note has nine pictures, and one user must never occupy
-/// all places.
-const UPLOADS_PER_USER_MAX: usize = 16;
-/// Maximum number of concurrent re-encodings: each keeps a core busy and takes up to 160 MB.
-const ENCODINGS_MAX: usize = 2;
 /// Longest wait of an upload for re-encoding. A photograph of 12 megapixels then takes 0.4 s, and pages time
 /// out after 2 s.
 const ENCODING_WAIT_MAX: Duration = Duration::from_millis(900);
@@ -60,8 +53,11 @@ impl Pictures {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context, random: Arc<Random>) -> Self {
-        let places = UploadPlaces::new(UPLOADS_MAX, UPLOADS_PER_USER_MAX);
-        Self { context, random, places, turns: FairTurns::new(ENCODINGS_MAX) }
+        let memory = context.settings.memory;
+        let uploads = memory.uploads(UPLOAD_MAX_BYTES);
+        // A note has nine pictures, and one user must not occupy all places, unless there is a single one.
+        let places = UploadPlaces::new(uploads, uploads.div_ceil(2));
+        Self { places, turns: FairTurns::new(memory.encodings()), context, random }
     }
 
     /// Admits an upload by a user. Call before the file is read.
@@ -91,7 +87,8 @@ impl Pictures {
         let turn = turn.map_err(|_| Refusal::Busy)?;
         // The turn moves into the work, which cannot be cancelled, and is released only after storing. So
         // few pictures share a commit.
-        let drawn = tokio::task::spawn_blocking(move || (reencode(&file), turn)).await;
+        let megapixels = self.context.settings.memory.megapixels();
+        let drawn = tokio::task::spawn_blocking(move || (reencode(&file, megapixels), turn)).await;
         let (drawn, _turn) = drawn.map_err(|broken| {
             tracing::error!(%broken, "the re-encoding of a picture panicked");
             InputError::NoPicture
@@ -191,7 +188,9 @@ impl Pictures {
 /// Takes some tenths of a second and up to 160 MB.
 #[cfg(feature = "https")]
 pub(crate) fn reencode_picture(file: &[u8]) -> Option<(PictureKind, Vec<u8>)> {
-    redraw::reencode(file).ok().map(|Encoded { kind, content }| (kind, content))
+    redraw::reencode(file, crate::mall::base::MemoryBudget::FULL.megapixels())
+        .ok()
+        .map(|Encoded { kind, content }| (kind, content))
 }
 
 /// Returns the name of the upload given by its path, or by its file name alone.

@@ -6,15 +6,13 @@ use async_trait::async_trait;
 use mallbox_storage::backend::LocalCache;
 use mallbox_storage::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup, StoreError, Timestamp};
 
-/// Capacity in bytes: about a hundred thousand shops.
-const CAPACITY_BYTES: u64 = 64 << 20;
-
 /// A cache in memory.
 pub(crate) struct EmbeddedCache(LocalCache);
 
-impl Default for EmbeddedCache {
-    fn default() -> Self {
-        Self(LocalCache::new(CAPACITY_BYTES, None))
+impl EmbeddedCache {
+    /// Creates a cache of up to `bytes` bytes.
+    pub(crate) fn new(bytes: u64) -> Self {
+        Self(LocalCache::new(bytes, None))
     }
 }
 

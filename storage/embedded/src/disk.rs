@@ -4,10 +4,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use mallbox_storage::StoreError;
+
 use super::disk_faults::{DiskFaults, Watcher};
 
-/// Below this much free space all writes are refused: sled must never hit the end of the disk.
+/// Below this much free space nothing is written to the order log, neither claims nor log-ins: sled must never
+/// hit the end of the disk.
 pub(crate) const FREE_BYTES_MIN: u64 = 64 << 20;
+/// Below this much free space nothing is sold and no picture is stored: what was sold before can still be
+/// paid, redeemed and refunded, by people who still have to log in.
+pub(crate) const SALE_FREE_BYTES_MIN: u64 = 96 << 20;
+/// Below this much free space the operators are warned.
+const AMPLE_FREE_BYTES: u64 = 256 << 20;
 
 /// Returns the bytes that the process may still write at `path`; `None` if the system does not report free
 /// space.
@@ -46,14 +54,43 @@ impl Disk {
 
     /// Returns a message if less than [`FREE_BYTES_MIN`] of space is free, else `None`.
     pub(crate) fn shortage(&self) -> Option<String> {
+        self.missing(FREE_BYTES_MIN)
+    }
+
+    /// Returns a message if less than [`SALE_FREE_BYTES_MIN`] of space is free, else `None`.
+    pub(crate) fn sale_shortage(&self) -> Option<String> {
+        self.missing(SALE_FREE_BYTES_MIN)
+    }
+
+    /// Refuses `op`, which sells something or stores a picture, below [`SALE_FREE_BYTES_MIN`] of free space.
+    pub(crate) fn check_sale_room(&self, op: &'static str) -> Result<(), StoreError> {
+        match self.sale_shortage() {
+            Some(detail) => {
+                self.refused(1);
+                Err(StoreError::Full { op, detail })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a warning for the operators while everything is accepted, but space is getting short.
+    pub(crate) fn warning(&self) -> Option<String> {
         let free = self.free_bytes()?;
-        (free < FREE_BYTES_MIN).then(|| {
+        (SALE_FREE_BYTES_MIN..AMPLE_FREE_BYTES).contains(&free).then(|| {
             format!(
-                "{} MiB free at {}, and {} MiB are needed",
+                "{} MiB free at {}: below {} MiB nothing is sold, and below {} MiB nobody logs in; make room",
                 free >> 20,
                 self.dir.display(),
+                SALE_FREE_BYTES_MIN >> 20,
                 FREE_BYTES_MIN >> 20
             )
+        })
+    }
+
+    fn missing(&self, needed: u64) -> Option<String> {
+        let free = self.free_bytes()?;
+        (free < needed).then(|| {
+            format!("{} MiB free at {}, and {} MiB are needed", free >> 20, self.dir.display(), needed >> 20)
         })
     }
 

@@ -11,6 +11,7 @@ pub mod backup;
 mod bundles;
 mod buyers;
 mod cache;
+mod cache_sizes;
 mod code_codec;
 mod code_decisions;
 mod code_state;
@@ -60,20 +61,21 @@ use std::time::Instant;
 use mallbox_storage::{LoggedClaim, OpenError, Recovery, Storage, StoreError, UpgradeState};
 use mallbox_storage_wal::WriteMode;
 
+use self::cache_sizes::CacheSizes;
 use self::disk::Disk;
 pub use self::disk_faults::DiskFaults;
 use self::evidence::{LOG_ID, unusable, witness};
 use self::journal::contents::{Content, LogEvidence};
 use self::journal::recovery::{self, Recovered};
-use self::journal::{Collaborators, Journal, RECOVERED_GROUP, StartHold, WriteBlock};
+use self::journal::{Collaborators, Journal, RECOVERED_GROUP, StartHold, StoreOptions, WriteBlock};
 use self::lock::DirLock;
 pub use self::options::EmbeddedOptions;
 use self::pending::Pending;
 use self::queue::Queue;
 use self::random::random_id;
 use self::settled::Settled;
-use self::sqlite::Database;
 pub use self::sqlite::payment_mode_in;
+use self::sqlite::{Database, DatabaseOptions};
 pub use self::upgrade::{PutBack, put_back};
 pub use self::way_back::downgrade;
 
@@ -124,7 +126,11 @@ fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Resul
     let log_dir = options.dir.join("log");
     let record = options.dir.join("mall.sqlite");
     let (durability, faults) = (options.durability, options.disk_faults.clone());
-    let database = Database::open_accepting(&record, durability, options.accept_damaged_database, faults)?;
+    let caches = CacheSizes::within(options.cache_bytes);
+    let database = Database::open_accepting(
+        &record,
+        DatabaseOptions { durability, accepted: options.accept_damaged_database, caches, faults },
+    )?;
     let broken = |error: StoreError| unusable(&record, error);
     let witness = witness(&database).map_err(broken)?;
     if is_copy {
@@ -136,8 +142,8 @@ fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Resul
     }
     way_back::make_good(&log_dir, &witness)?;
     let disk = Disk::new(&log_dir, options.disk_faults.clone());
-    let mut log =
-        recovery::recover(&disk, &witness, options.durability, options.accept_lost_log, random_id())?;
+    let store = StoreOptions { durability, cache_bytes: caches.log };
+    let mut log = recovery::recover(&disk, &witness, store, options.accept_lost_log, random_id())?;
     let held = match expect_log(&log, &witness, &database).map_err(broken)? {
         None => open_log(&mut log, &log_dir)?,
         held => held,
@@ -146,9 +152,9 @@ fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Resul
     let entries = std::mem::take(&mut log.content.entries);
     let (settled, pending, queue) = unsettled(&log.content, &witness, &database).map_err(broken)?;
     let (commits, claims) = (log.content.commits.len() as u64, pending.len());
-    let (durability, of_journal) = (options.durability, database.clone());
+    let of_journal = database.clone();
     let collaborators =
-        Collaborators { disk, durability, settled: Arc::clone(&settled), queue: Arc::clone(&queue) };
+        Collaborators { disk, store, settled: Arc::clone(&settled), queue: Arc::clone(&queue) };
     let note = Box::new(move |checkpoint, applied| of_journal.note_log_checkpoint(checkpoint, applied));
     let journal = Journal::start(log, collaborators, note, held).map(Arc::new).map_err(|source| {
         OpenError::Io { path: log_dir.clone(), what: "cannot start the order log's threads", source }
@@ -157,7 +163,7 @@ fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Resul
     let (of_codes, of_sessions): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|(key, _)| codes::owns(key));
     let codes = codes::EmbeddedCodes::load(Arc::clone(&journal), &of_codes).map_err(not_ours)?;
-    let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &of_sessions).map_err(not_ours)?;
+    let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), of_sessions).map_err(not_ours)?;
     let (codes, sessions) = (Arc::new(codes), Arc::new(sessions));
     let sign_ins = sqlite::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
     let rate_limits = Arc::new(rate_limits::EmbeddedRateLimits::default());
@@ -182,6 +188,7 @@ fn open_locked(options: &EmbeddedOptions, lock: DirLock, is_copy: bool) -> Resul
         selling: bundles::selling::ports(&database, &journal, &pending, queue, settled),
         base: bundles::base::ports(
             &database,
+            caches.values,
             Arc::clone(&rate_limits),
             upkeep::EmbeddedUpkeep {
                 journal,

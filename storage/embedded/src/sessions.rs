@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use super::journal::{Change, Journal, durable};
 use super::session_codec;
-use super::session_index::SessionIndex;
+use super::session_index::{SessionIndex, Tokens, room_of_shard};
 use super::session_state::Session;
 
 const SHARDS: usize = 64;
@@ -28,14 +28,16 @@ pub(crate) struct EmbeddedSessions {
 
 impl EmbeddedSessions {
     /// Loads all sessions from the journal's entries.
-    pub(crate) fn load(journal: Arc<Journal>, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<Self, String> {
+    pub(crate) fn load(journal: Arc<Journal>, entries: Vec<(Vec<u8>, Vec<u8>)>) -> Result<Self, String> {
+        let room = room_of_shard(entries.len(), SHARDS);
+        let map = || Mutex::new(HashMap::with_capacity_and_hasher(room, RandomState::new()));
         let sessions = Self {
             journal,
-            sessions: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            index: SessionIndex::new(),
+            sessions: (0..SHARDS).map(|_| map()).collect(),
+            index: SessionIndex::with_capacity(entries.len()),
         };
         for (key, value) in entries {
-            let (token, session) = session_codec::decode(key, value)?;
+            let (token, session) = session_codec::decode(&key, &value)?;
             sessions.index.lock(session.user).entry(session.user).or_default().push(token);
             sessions.shard(token).lock().insert(token, session);
         }
@@ -65,7 +67,7 @@ impl EmbeddedSessions {
 
     /// Ends sessions of a user until there is room for one more: expired sessions that no sweep has met yet,
     /// then the oldest. Drops tokens without a session.
-    fn make_room(&self, tokens: &mut Vec<TokenHash>, user: UserId, now: Timestamp) {
+    fn make_room(&self, tokens: &mut Tokens, user: UserId, now: Timestamp) {
         tokens.retain(|token| self.is_of(*token, user));
         while tokens.len() >= SESSIONS_PER_USER_MAX {
             let rank = |token: &TokenHash| {

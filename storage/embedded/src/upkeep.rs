@@ -59,15 +59,22 @@ impl Upkeep for EmbeddedUpkeep {
             address: None,
             durability: durability.map(Durability::name),
             troubles: trouble.into_iter().collect(),
+            warnings: Vec::new(),
             circuits: Vec::new(),
         };
         let (full, of_log) = match self.journal.trouble() {
             Some(trouble @ WriteBlock::Full(_)) => (Some(trouble.text()), None),
-            trouble => (None, trouble.map(|trouble| trouble.text())),
+            trouble => {
+                let scarce = self.journal.sale_shortage().map(|detail| format!("disk nearly full: {detail}"));
+                (scarce, trouble.map(|trouble| trouble.text()))
+            }
         };
         let in_force = Some(self.durability);
         let parts = vec![
-            part("disk", None, full),
+            PartHealth {
+                warnings: self.journal.disk_warning().into_iter().collect(),
+                ..part("disk", None, full)
+            },
             part("order log", in_force, of_log),
             PartHealth { troubles: self.database_troubles(), ..part("SQLite", in_force, None) },
         ];

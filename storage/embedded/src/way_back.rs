@@ -13,7 +13,7 @@ use mallbox_storage::{Durability, OpenError};
 use crate::disk::Disk;
 use crate::evidence::{unusable, witness};
 use crate::journal::contents::LogEvidence;
-use crate::journal::{WAL, former, recovery, sync_all};
+use crate::journal::{StoreOptions, WAL, former, recovery, sync_all};
 use crate::lock::DirLock;
 use crate::random::random_id;
 use crate::sqlite::{Database, forget_integrity};
@@ -48,7 +48,8 @@ fn rewrite(dir: &Path) -> Result<(Database, DirLock), OpenError> {
     let witness = witness(&database).map_err(broken)?;
     make_good(&log_dir, &witness)?;
     let disk = Disk::new(&log_dir, None);
-    let recovered = recovery::recover(&disk, &witness, Durability::Power, None, random_id())?;
+    let recovered =
+        recovery::recover(&disk, &witness, StoreOptions::usual(Durability::Power), None, random_id())?;
     former::write(&log_dir, recovered, &witness)?;
     let (wal, aside) = (log_dir.join(WAL), aside(&log_dir));
     let refused = |source| OpenError::Io {

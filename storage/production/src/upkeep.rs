@@ -25,6 +25,7 @@ impl Upkeep for ProductionUpkeep {
                 address: Some(self.redis.address()),
                 durability: Some(redis.durability.map_or("unknown", |durability| durability.name())),
                 troubles: redis.troubles,
+                warnings: Vec::new(),
                 circuits: self.redis.circuits(),
             },
             PartHealth {
@@ -32,6 +33,7 @@ impl Upkeep for ProductionUpkeep {
                 address: Some(self.mysql.address()),
                 durability: Some(of_mysql.name()),
                 troubles: trouble.into_iter().collect(),
+                warnings: Vec::new(),
                 circuits: vec![self.mysql.circuit()],
             },
         ];

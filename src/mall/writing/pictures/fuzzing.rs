@@ -4,6 +4,7 @@ use image::ImageFormat;
 use mallbox_storage::PictureKind;
 
 use super::redraw::{Encoded, SIDES, STORED_MAX_BYTES, reencode};
+use crate::mall::base::MemoryBudget;
 
 /// Checks that a file is either refused, or re-encoded as a small, readable picture. Returns whether the file
 /// was re-encoded.
@@ -11,7 +12,7 @@ use super::redraw::{Encoded, SIDES, STORED_MAX_BYTES, reencode};
 /// # Panics
 /// If the invariant is violated.
 pub fn uploads(file: &[u8]) -> bool {
-    let Ok(Encoded { kind, content }) = reencode(file) else { return false };
+    let Ok(Encoded { kind, content }) = reencode(file, MemoryBudget::FULL.megapixels()) else { return false };
     let format = match kind {
         PictureKind::Jpeg => ImageFormat::Jpeg,
         PictureKind::Webp => ImageFormat::WebP,

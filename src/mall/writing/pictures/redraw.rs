@@ -10,10 +10,8 @@ use mallbox_storage::PictureKind;
 
 use crate::mall::base::InputError;
 
-/// Maximum number of pixels, in millions: more than a phone's camera takes by default.
-const MEGAPIXELS_MAX: u32 = 32;
-/// Maximum memory for decoding, in bytes: the pixels above with a small reserve.
-const DECODE_MAX_BYTES: u64 = 160 << 20;
+/// Maximum memory of a pixel that was decoded: red, green, blue and opacity, with a reserve.
+const PIXEL_MAX_BYTES: u64 = 5;
 /// Maximum side in pixels: no photograph is longer.
 const SIDE_MAX_PX: u32 = 16_384;
 /// Longest sides tried in turn until the file is small enough. Each step halves the pixels.
@@ -31,9 +29,9 @@ pub(super) struct Encoded {
 
 /// Re-encodes the picture in a file: upright, within [`SIDES`], as JPEG, or as WebP if any pixel is
 /// transparent. An animation is reduced to its first frame. Camera metadata (place, time, serial number) is
-/// removed.
-pub(super) fn reencode(file: &[u8]) -> Result<Encoded, InputError> {
-    let (mut image, orientation) = read(file)?;
+/// removed. A picture of more than `megapixels` million pixels is refused.
+pub(super) fn reencode(file: &[u8], megapixels: u32) -> Result<Encoded, InputError> {
+    let (mut image, orientation) = read(file, megapixels)?;
     for side in SIDES {
         if image.width().max(image.height()) > side {
             image = image.thumbnail(side, side);
@@ -51,17 +49,19 @@ pub(super) fn reencode(file: &[u8]) -> Result<Encoded, InputError> {
 
 /// Decodes the pixels and the orientation. The format is detected from the content. The size is checked
 /// before memory is allocated.
-fn read(file: &[u8]) -> Result<(DynamicImage, Orientation), InputError> {
+fn read(file: &[u8], megapixels: u32) -> Result<(DynamicImage, Orientation), InputError> {
     let reader = ImageReader::new(Cursor::new(file)).with_guessed_format();
     let mut reader = reader.map_err(|_| InputError::NoPicture)?;
     let Some(ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::WebP | ImageFormat::Gif) = reader.format()
     else {
         return Err(InputError::NoPicture);
     };
+    let pixels_max = u64::from(megapixels) * 1_000_000;
+    let mistake = |error| mistake(error, megapixels);
     let mut limits = Limits::no_limits();
     limits.max_image_width = Some(SIDE_MAX_PX);
     limits.max_image_height = Some(SIDE_MAX_PX);
-    limits.max_alloc = Some(DECODE_MAX_BYTES);
+    limits.max_alloc = Some(pixels_max * PIXEL_MAX_BYTES);
     reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(mistake)?;
     let (width, height) = decoder.dimensions();
@@ -69,16 +69,16 @@ fn read(file: &[u8]) -> Result<(DynamicImage, Orientation), InputError> {
         return Err(InputError::NoPicture);
     }
     let pixels = u64::from(width) * u64::from(height);
-    if pixels > u64::from(MEGAPIXELS_MAX) * 1_000_000 || decoder.total_bytes() > DECODE_MAX_BYTES {
-        return Err(InputError::TooManyPixels(MEGAPIXELS_MAX));
+    if pixels > pixels_max || decoder.total_bytes() > pixels_max * PIXEL_MAX_BYTES {
+        return Err(InputError::TooManyPixels(megapixels));
     }
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     Ok((DynamicImage::from_decoder(decoder).map_err(mistake)?, orientation))
 }
 
-fn mistake(error: ImageError) -> InputError {
+fn mistake(error: ImageError, megapixels: u32) -> InputError {
     match error {
-        ImageError::Limits(_) => InputError::TooManyPixels(MEGAPIXELS_MAX),
+        ImageError::Limits(_) => InputError::TooManyPixels(megapixels),
         _ => InputError::NoPicture,
     }
 }

@@ -13,15 +13,16 @@ use crate::sqlite::{
 };
 use crate::upkeep::EmbeddedUpkeep;
 
-/// Creates the ports. `rate_limits` are those that `upkeep` sweeps.
+/// Creates the ports with a cache of up to `cache_bytes` bytes. `rate_limits` are those that `upkeep` sweeps.
 pub(crate) fn ports(
     database: &Database,
+    cache_bytes: u64,
     rate_limits: Arc<EmbeddedRateLimits>,
     upkeep: EmbeddedUpkeep,
 ) -> BasePorts {
     let sequences: Arc<dyn Sequences> = Arc::new(EmbeddedSequences::new(database.clone()));
     BasePorts {
-        cache: Arc::new(EmbeddedCache::default()),
+        cache: Arc::new(EmbeddedCache::new(cache_bytes)),
         locks: Arc::new(EmbeddedLocks::new(Arc::clone(&sequences))),
         rate_limits,
         retry_tasks: Arc::new(EmbeddedRetryTasks::new(database.clone())),

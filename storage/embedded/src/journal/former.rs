@@ -9,7 +9,7 @@ use super::contents::LogEvidence;
 use super::loss;
 use super::new_store;
 use super::recovery::{Recovered, explained};
-use super::store;
+use super::store::{self, StoreOptions};
 
 /// Writes a recovered log, into which nothing was written yet, as a new generation of the store.
 ///
@@ -28,6 +28,6 @@ pub(crate) fn write(log_dir: &Path, recovered: Recovered, witness: &LogEvidence)
         content.commits.insert(content.last_commit, Vec::new());
     }
     let generation = store::last_generation(log_dir) + 1;
-    let made = new_store::make(log_dir, generation, log_id, Durability::Power, &content);
+    let made = new_store::make(log_dir, generation, log_id, StoreOptions::usual(Durability::Power), &content);
     made.map(drop).map_err(|fault| explained(log_dir, &fault))
 }

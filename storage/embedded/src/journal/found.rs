@@ -9,7 +9,7 @@ use super::contents::{CleanStop, Content, Entries, LogEvidence, Parts, entries, 
 use super::log_wal::LogWal;
 use super::opening::Opening;
 use super::record;
-use super::store::{Store, StoreFault};
+use super::store::{Store, StoreFault, StoreOptions};
 
 /// A log as opened and read, with its faults.
 pub(super) struct Found {
@@ -50,7 +50,7 @@ pub(super) fn find(
     opening: Opening<'_>,
     opened: Result<Option<Store>, StoreFault>,
 ) -> Result<Found, StoreFault> {
-    let Opening { disk, witness, durability, id } = opening;
+    let Opening { disk, witness, store: StoreOptions { durability, .. }, id } = opening;
     let store = match opened {
         Err(fault) if fault.refusal().is_some() => return Err(fault),
         opened => opened.map_err(|fault| fault.to_string()),

@@ -5,13 +5,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
-use mallbox_storage::{Claim, Durability};
+use mallbox_storage::Claim;
 
 use super::backlog::Changes;
 use super::codec;
 use super::contents::{Content, Entries, with_changes};
 use super::new_store;
-use super::store::{self, Change, Store, StoreFault};
+use super::store::{self, Change, Store, StoreFault, StoreOptions};
 
 /// Compaction threshold in bytes, and in multiples of the size when new, for an idle log. Under a steady load
 /// sled's file grows, since sessions keep its segments from being reused.
@@ -49,7 +49,7 @@ pub(super) struct Batch<'a> {
 pub(super) struct KeptStore {
     log_dir: PathBuf,
     log_id: u64,
-    durability: Durability,
+    options: StoreOptions,
     store: Option<Store>,
     /// Entries of a store that is to be made.
     entries: Entries,
@@ -66,7 +66,7 @@ pub(super) struct KeptStore {
 }
 
 impl KeptStore {
-    pub(super) fn new(log_dir: PathBuf, log_id: u64, durability: Durability, start: StoreAtStart) -> Self {
+    pub(super) fn new(log_dir: PathBuf, log_id: u64, options: StoreOptions, start: StoreAtStart) -> Self {
         let generation = store::last_generation(&log_dir);
         let (store, entries, is_suspect) = match start {
             StoreAtStart::Open(store) => (Some(store), Entries::new(), false),
@@ -83,7 +83,7 @@ impl KeptStore {
             };
             is_suspect = store.claims(add).is_err();
         }
-        Self { log_dir, log_id, durability, store, entries, is_suspect, generation, stored, new_bytes: 0 }
+        Self { log_dir, log_id, options, store, entries, is_suspect, generation, stored, new_bytes: 0 }
     }
 
     /// Writes a batch durably, to a new store if the present one failed.
@@ -148,7 +148,7 @@ impl KeptStore {
         let changed = batch.changes.iter().map(|(key, value)| (key.clone(), value.clone()));
         content.entries = with_changes(content.entries, changed);
         self.generation += 1;
-        let store = new_store::make(&self.log_dir, self.generation, self.log_id, self.durability, &content)?;
+        let store = new_store::make(&self.log_dir, self.generation, self.log_id, self.options, &content)?;
         self.new_bytes = store.bytes();
         (self.store, self.is_suspect, self.entries) = (Some(store), false, Entries::new());
         self.stored.clear();

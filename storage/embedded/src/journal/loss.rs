@@ -77,14 +77,14 @@ pub(super) fn replace(opening: Opening<'_>, found: Found, accepted: Option<u64>)
 
 /// Makes a log with `content` in the directory `new`. The store becomes current last.
 pub(super) fn make(opening: Opening<'_>, new: &Path, content: &Content) -> Result<(), StoreFault> {
-    let Opening { disk, witness, durability, id } = opening;
+    let Opening { disk, witness, store, id } = opening;
     let needed_from = witness.needed_from();
     let evidence = Evidence { log_id: id, needed_from, kept_from: needed_from, seen: 0 };
     fs::create_dir_all(new)?;
-    let mut wal = LogWal::read(new, disk, durability, &evidence)?;
+    let mut wal = LogWal::read(new, disk, store.durability, &evidence)?;
     wal.begin_with(records(content, witness));
     wal.opened()?;
-    new_store::make(new, 1, id, durability, content).map(drop)
+    new_store::make(new, 1, id, store, content).map(drop)
 }
 
 /// Returns the records of a new write-ahead log, from the first needed one on.

@@ -45,7 +45,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mallbox_storage::{Claim, Durability, StoreError, VoucherId};
+use mallbox_storage::{Claim, StoreError, VoucherId};
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 
 use self::backlog::Backlog;
@@ -57,7 +57,7 @@ pub(crate) use self::log_wal::WAL;
 use self::recovery::Recovered;
 use self::shared::{OpenGroup, Shared};
 pub(crate) use self::shared::{RECOVERED_GROUP, StartHold, WriteBlock};
-pub(crate) use self::store::{Change, sync_all};
+pub(crate) use self::store::{Change, StoreOptions, sync_all};
 pub(crate) use self::thread::logged;
 use crate::disk::Disk;
 use crate::disk_faults::Watcher as _;
@@ -82,7 +82,7 @@ struct Threads {
 #[derive(Debug)]
 pub(crate) struct Collaborators {
     pub(crate) disk: Disk,
-    pub(crate) durability: Durability,
+    pub(crate) store: StoreOptions,
     pub(crate) settled: Arc<Settled>,
     /// Receives durable claims.
     pub(crate) queue: Arc<Queue>,
@@ -98,13 +98,14 @@ impl Journal {
         held: Option<StartHold>,
     ) -> std::io::Result<Self> {
         let Recovered { wal, store, changes, log_id, content, .. } = recovered;
-        let Collaborators { disk, durability, settled, queue } = with;
+        let Collaborators { disk, store: options, settled, queue } = with;
         // A start writes an empty record, which nobody settles.
         settled.opened(wal.last(), 0);
         let shared = Arc::new(Shared {
             gathering: Mutex::new(OpenGroup::new(RECOVERED_GROUP + 1, Commit::new())),
             gathered: Condvar::new(),
             trouble: RwLock::new(held.as_ref().map(|held| held.trouble.clone())),
+            sale_shortage: RwLock::new(disk.sale_shortage()),
             last_commit: AtomicU64::new(wal.last()),
             durable_group: AtomicU64::new(RECOVERED_GROUP),
             in_doubt: Mutex::default(),
@@ -117,14 +118,14 @@ impl Journal {
             settled: Arc::clone(&settled),
             disk: shared.disk.clone(),
             note,
-            store: KeptStore::new(shared.disk.dir().to_owned(), log_id, durability, store),
+            store: KeptStore::new(shared.disk.dir().to_owned(), log_id, options, store),
             changes,
             unsettled: content.commits.into_iter().filter(|(_, claims)| !claims.is_empty()).collect(),
             noted: None,
             failures: 0,
         };
         let of_writer = (Arc::clone(&shared), Arc::clone(&backlog));
-        let writer = thread::Writer::new(of_writer, wal, durability, settled, queue, held);
+        let writer = thread::Writer::new(of_writer, wal, options.durability, settled, queue, held);
         let writer = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?;
         let spawned = std::thread::Builder::new().name("checkpoint".to_owned());
         let checkpoints = spawned.spawn(move || checkpoints.run())?;
@@ -138,6 +139,25 @@ impl Journal {
             self.shared.disk.refused(1);
             Err(trouble.error(op))
         })
+    }
+
+    /// Returns [`ready`](Self::ready), and for claims also whether the disk has room for more of them.
+    pub(crate) fn ready_for_claims(&self, op: &'static str) -> Result<(), StoreError> {
+        self.ready(op)?;
+        self.shared.sale_shortage.read().as_ref().map_or(Ok(()), |detail| {
+            self.shared.disk.refused(1);
+            Err(StoreError::Full { op, detail: detail.clone() })
+        })
+    }
+
+    /// Returns a warning for the operators while space is getting short.
+    pub(crate) fn disk_warning(&self) -> Option<String> {
+        self.shared.disk.warning()
+    }
+
+    /// Returns why claims alone are refused, if they are.
+    pub(crate) fn sale_shortage(&self) -> Option<String> {
+        self.shared.sale_shortage.read().clone()
     }
 
     /// Appends a claim if `decide` accepts it. The claim is written whether or not anybody waits for the

@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use mallbox_storage::Durability;
-
 use super::contents::Content;
-use super::store::{Change, Store, StoreFault};
+use super::store::{Change, Store, StoreFault, StoreOptions};
 
 /// Creates a new generation of the store with `content`, and makes the generation current. A failure
 /// discards the generation.
@@ -13,10 +11,10 @@ pub(super) fn make(
     log_dir: &Path,
     generation: u64,
     id: u64,
-    durability: Durability,
+    options: StoreOptions,
     content: &Content,
 ) -> Result<Store, StoreFault> {
-    let made = fill(|| Store::create(log_dir, generation, id, durability), content);
+    let made = fill(|| Store::create(log_dir, generation, id, options), content);
     if made.is_err() {
         Store::discard(log_dir, generation);
     }

@@ -1,8 +1,7 @@
 //! What a log is to be opened with.
 
-use mallbox_storage::Durability;
-
 use super::contents::LogEvidence;
+use super::store::StoreOptions;
 use crate::disk::Disk;
 
 /// What a log is to be opened with.
@@ -10,7 +9,7 @@ use crate::disk::Disk;
 pub(super) struct Opening<'a> {
     pub(super) disk: &'a Disk,
     pub(super) witness: &'a LogEvidence,
-    pub(super) durability: Durability,
+    pub(super) store: StoreOptions,
     /// Id of the log, or of a new one.
     pub(super) id: u64,
 }

@@ -20,7 +20,7 @@ use super::kept_store::StoreAtStart;
 use super::log_wal::LogWal;
 use super::loss;
 use super::opening::Opening;
-use super::store::{self, Store, StoreFault};
+use super::store::{self, Store, StoreFault, StoreOptions};
 use crate::disk::Disk;
 
 /// A recovered or newly created log.
@@ -62,14 +62,14 @@ impl Recovered {
 pub(crate) fn recover(
     disk: &Disk,
     witness: &LogEvidence,
-    durability: Durability,
+    store: StoreOptions,
     accepted: Option<u64>,
     new_id: u64,
 ) -> Result<Recovered, OpenError> {
     let log_dir = disk.dir();
     let explain = |fault: StoreFault| explained(log_dir, &fault);
     loss::finish_replacement(log_dir).map_err(|error| explain(error.into()))?;
-    let opening = Opening { disk, witness, durability, id: witness.log_id.unwrap_or(new_id) };
+    let opening = Opening { disk, witness, store, id: witness.log_id.unwrap_or(new_id) };
     if disk.shortage().is_none() {
         match in_place(opening, accepted) {
             Err(OpenFault::Store(fault)) if fault.is_full() => {
@@ -96,15 +96,15 @@ pub(crate) fn create(
     content: &Content,
     id: u64,
 ) -> Result<(), OpenError> {
-    let opening = Opening { disk, witness, durability: Durability::Power, id };
+    let opening = Opening { disk, witness, store: StoreOptions::usual(Durability::Power), id };
     let made = loss::make(opening, disk.dir(), content);
     made.map_err(|fault| explained(disk.dir(), &fault))
 }
 
 fn in_place(opening: Opening<'_>, accepted: Option<u64>) -> Result<Recovered, OpenFault> {
-    let Opening { disk, witness, durability, .. } = opening;
+    let Opening { disk, witness, store, .. } = opening;
     let log_dir = disk.dir();
-    let found = find(opening, Store::open(log_dir, durability))?;
+    let found = find(opening, Store::open(log_dir, store))?;
     if !found.faults.is_empty() {
         loss::replace(Opening { id: found.log_id, ..opening }, found, accepted)?;
         // The new log may end at a later commit than the last clean stop.

@@ -84,6 +84,8 @@ pub(super) struct Shared {
     pub(super) gathering: Mutex<OpenGroup>,
     pub(super) gathered: Condvar,
     pub(super) trouble: RwLock<Option<WriteBlock>>,
+    /// Why claims alone are refused at present: less space than the mall needs to go on selling.
+    pub(super) sale_shortage: RwLock<Option<String>>,
     /// The last durable commit.
     pub(super) last_commit: AtomicU64,
     /// Every claim of every group commit up to this number is durable.
@@ -92,6 +94,21 @@ pub(super) struct Shared {
     /// again.
     pub(super) in_doubt: Mutex<Vec<(u64, VoucherId)>>,
     pub(super) disk: Disk,
+}
+
+impl Shared {
+    /// Looks whether the disk has room for claims, and logs a change.
+    pub(super) fn note_sale_shortage(&self) {
+        let found = self.disk.sale_shortage();
+        let before = std::mem::replace(&mut *self.sale_shortage.write(), found.clone());
+        match (before, found) {
+            (None, Some(detail)) => {
+                tracing::warn!(detail, "the disk is nearly full; nothing is sold until there is room")
+            }
+            (Some(_), None) => tracing::info!("the disk has room again; claims are accepted"),
+            _ => {}
+        }
+    }
 }
 
 impl Watcher for Shared {

@@ -13,6 +13,7 @@ use mallbox_storage::{Claim, Durability};
 
 use super::codec;
 use super::files::{self, Snapshots};
+use crate::cache_sizes::CacheSizes;
 
 /// An error or a panic of sled, or an I/O error.
 #[derive(Debug, thiserror::Error)]
@@ -81,28 +82,42 @@ pub(crate) struct Store {
     file: File,
     log_dir: PathBuf,
     generation: u64,
-    durability: Durability,
+    options: StoreOptions,
 }
 
+/// Options of a store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct StoreOptions {
+    pub(crate) durability: Durability,
+    /// Upper bound of sled's cache, in bytes.
+    pub(crate) cache_bytes: u64,
+}
+
+impl StoreOptions {
+    /// Returns options with the usual cache.
+    pub(crate) fn usual(durability: Durability) -> Self {
+        Self { durability, cache_bytes: CacheSizes::FULL.log }
+    }
+}
+
+/// The smallest cache that sled accepts.
+const CACHE_BYTES_MIN: u64 = 1 << 20;
 /// How long a locked store is waited for.
 const LOCK_WAIT: Duration = Duration::from_secs(2);
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
-/// sled's cache is small: the log's contents are short-lived, and the mall keeps its own copy of everything
-/// it looks up.
-const CACHE_BYTES: u64 = 32 << 20;
 const ID: &str = "id";
 const POSITION: &str = "position";
 pub(super) const CURRENT: &str = "CURRENT";
 
 impl Store {
     /// Opens the generation named by `CURRENT`. Returns `None` if there is no store.
-    pub(crate) fn open(log_dir: &Path, durability: Durability) -> Result<Option<Self>, StoreFault> {
+    pub(crate) fn open(log_dir: &Path, options: StoreOptions) -> Result<Option<Self>, StoreFault> {
         let Some(generation) = current(log_dir)? else { return Ok(None) };
         let dir = generation_dir(log_dir, generation);
         check_files(&dir)?;
         files::remove_unfinished_snapshots(&dir)?;
         files::read_through(&dir)?;
-        let store = Self::open_generation(log_dir, generation, durability)?;
+        let store = Self::open_generation(log_dir, generation, options)?;
         store.remove_other_generations();
         Ok(Some(store))
     }
@@ -146,7 +161,7 @@ impl Store {
         let copy = files::directory_elsewhere(log_dir, files::bytes(&from)?)?;
         files::copy(&from, &generation_dir(copy.path(), generation), snapshots)?;
         // The files are deleted with `copy`; sled keeps its open file handles.
-        Self::open_generation(copy.path(), generation, Durability::Memory)
+        Self::open_generation(copy.path(), generation, StoreOptions::usual(Durability::Memory))
     }
 
     /// Creates an empty generation beside the current one. The generation is valid after
@@ -155,29 +170,29 @@ impl Store {
         log_dir: &Path,
         generation: u64,
         id: u64,
-        durability: Durability,
+        options: StoreOptions,
     ) -> Result<Self, StoreFault> {
         let dir = generation_dir(log_dir, generation);
         remove_dir(&dir)?;
         fs::create_dir_all(&dir)?;
-        let store = Self::open_generation(log_dir, generation, durability)?;
+        let store = Self::open_generation(log_dir, generation, options)?;
         guarded(|| Ok(store.db.insert(ID, &id.to_le_bytes()).map(drop)?))?;
         Ok(store)
     }
 
-    fn open_generation(log_dir: &Path, generation: u64, durability: Durability) -> Result<Self, StoreFault> {
+    fn open_generation(log_dir: &Path, generation: u64, options: StoreOptions) -> Result<Self, StoreFault> {
         let dir = generation_dir(log_dir, generation);
         guarded(|| {
             let config = sled::Config::new()
                 .path(&dir)
                 .mode(sled::Mode::HighThroughput)
-                .cache_capacity(CACHE_BYTES)
+                .cache_capacity(options.cache_bytes.max(CACHE_BYTES_MIN))
                 .flush_every_ms(None);
             let db = open_unlocked(&config)?;
             let claims = db.open_tree("claims")?;
             let entries = db.open_tree("entries")?;
             let file = File::open(dir.join("db"))?;
-            Ok(Self { db, claims, entries, file, log_dir: log_dir.to_owned(), generation, durability })
+            Ok(Self { db, claims, entries, file, log_dir: log_dir.to_owned(), generation, options })
         })
     }
 
@@ -192,7 +207,7 @@ impl Store {
     pub(crate) fn make_current(&self) -> Result<(), StoreFault> {
         let dir = generation_dir(&self.log_dir, self.generation);
         let next = self.log_dir.join("CURRENT.next");
-        let syncs = self.durability > Durability::Memory;
+        let syncs = self.options.durability > Durability::Memory;
         if syncs {
             self.sync()?;
             for entry in fs::read_dir(&dir)? {
@@ -281,7 +296,7 @@ impl Store {
     pub(crate) fn sync(&self) -> Result<(), StoreFault> {
         guarded(|| {
             self.db.flush()?;
-            if self.durability == Durability::Power {
+            if self.options.durability == Durability::Power {
                 self.file.sync_data()?;
             }
             Ok(())

@@ -250,6 +250,7 @@ impl Writer {
     /// Runs the maintenance of every second.
     fn maintain(&mut self) {
         self.maintained_at = Instant::now();
+        self.shared.note_sale_shortage();
         let full = self.shared.disk.shortage().map(WriteBlock::Full);
         if full.is_some() {
             *self.shared.trouble.write() = full;

@@ -101,7 +101,7 @@ impl SalesInMemory {
         holding: u8,
         pass: Option<Pass>,
     ) -> Result<ClaimOutcome, StoreError> {
-        self.journal.ready(CLAIM)?;
+        self.journal.ready_for_claims(CLAIM)?;
         let mut seen = None;
         for _ in 0..ORDER_LOOKUP_RETRIES {
             match self.take(claim, pass, (holding, seen)) {

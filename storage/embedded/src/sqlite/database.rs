@@ -15,11 +15,12 @@ use tokio::sync::oneshot;
 use super::checkpoint::{CheckpointState, Checkpointer};
 use super::errors::{self, ErrorMapper};
 use super::meta;
-use super::opening::{self, LastStop, Opened, Purpose, Sharing};
+use super::opening::{self, LastStop, Opened, Purpose, Tuning};
 use super::readers::{READERS, Reader};
 use super::scrubber::{self, Scrubber};
 use super::task::{self, Task};
 use super::writer::Writer;
+use crate::cache_sizes::CacheSizes;
 use crate::disk_faults::Watcher;
 
 /// Upper bound on calls waiting for a thread. Calls beyond the bound are rejected at once, since they would
@@ -42,8 +43,7 @@ pub(crate) struct Database {
 
 struct Inner {
     path: PathBuf,
-    durability: Durability,
-    sharing: Sharing,
+    tuning: Tuning,
     /// `None` if the disk had no room for their file.
     checksums: Option<Arc<PageChecksums>>,
     last_stop: LastStop,
@@ -69,6 +69,15 @@ enum Queue {
     Read,
 }
 
+/// Options of a database.
+pub(crate) struct DatabaseOptions {
+    pub(crate) durability: Durability,
+    /// The damage to accept: exactly the number that an opening without it named.
+    pub(crate) accepted: Option<u64>,
+    pub(crate) caches: CacheSizes,
+    pub(crate) faults: Option<Arc<DiskFaults>>,
+}
+
 impl Database {
     /// Opens the database, or creates one if absent. Blocks.
     pub(crate) fn open(
@@ -76,22 +85,19 @@ impl Database {
         durability: Durability,
         faults: Option<Arc<DiskFaults>>,
     ) -> Result<Self, OpenError> {
-        Self::open_accepting(path, durability, None, faults)
+        let caches = CacheSizes::FULL;
+        Self::open_accepting(path, DatabaseOptions { durability, accepted: None, caches, faults })
     }
 
-    /// Opens a database whose damage is `accepted`: exactly the number that an opening without it named.
-    /// Blocks.
-    pub(crate) fn open_accepting(
-        path: &Path,
-        durability: Durability,
-        accepted: Option<u64>,
-        faults: Option<Arc<DiskFaults>>,
-    ) -> Result<Self, OpenError> {
+    /// Opens a database with options of its own. Blocks.
+    pub(crate) fn open_accepting(path: &Path, options: DatabaseOptions) -> Result<Self, OpenError> {
+        let DatabaseOptions { durability, accepted, caches, faults } = options;
         let pace = Arc::new(CheckpointState::default());
         let interpreter = ErrorMapper::new(path, faults);
-        let opened = opening::open(path, durability, accepted, interpreter.disk())?;
-        let (sharing, checksums, last_stop) = (opened.sharing, opened.checksums.clone(), opened.last_stop);
-        let started = start(path, durability, opened, &interpreter, &pace);
+        let opened = opening::open(path, (durability, caches), accepted, interpreter.disk())?;
+        let (checksums, last_stop) = (opened.checksums.clone(), opened.last_stop);
+        let tuning = Tuning { durability, caches, sharing: opened.sharing };
+        let started = start(path, tuning, opened, &interpreter, &pace);
         let (queues, threads) = started.map_err(|source| OpenError::Io {
             path: path.to_owned(),
             what: "cannot start the database's threads",
@@ -99,8 +105,7 @@ impl Database {
         })?;
         let inner = Arc::new(Inner {
             path: path.to_owned(),
-            durability,
-            sharing,
+            tuning,
             checksums,
             last_stop,
             interpreter,
@@ -139,6 +144,11 @@ impl Database {
         Ok(self.page_findings())
     }
 
+    /// Refuses `op`, which sells something or stores a picture, if the disk has too little room for more.
+    pub(crate) fn check_sale_room(&self, op: &'static str) -> Result<(), StoreError> {
+        self.inner.interpreter.disk().check_sale_room(op)
+    }
+
     /// Runs a write with priority, in a group commit.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
@@ -169,7 +179,7 @@ impl Database {
 
     /// Makes committed writes of a relaxed database durable, which does not sync each of them. Blocks.
     pub(crate) fn sync_relaxed(&self) -> Result<(), StoreError> {
-        if self.inner.durability != Durability::Relaxed {
+        if self.inner.tuning.durability != Durability::Relaxed {
             return Ok(());
         }
         let mut path = self.inner.path.clone().into_os_string();
@@ -272,7 +282,7 @@ impl Database {
 
 impl Inner {
     fn connect(&self, purpose: Purpose) -> rusqlite::Result<Connection> {
-        opening::connect(&self.path, purpose, self.durability, self.sharing)
+        opening::connect(&self.path, purpose, self.tuning)
     }
 
     fn send(&self, queue: Queue, task: Box<dyn Task>) {
@@ -302,7 +312,7 @@ impl Inner {
         if !clean {
             return Ok(());
         }
-        let noted = opening::stopped_cleanly(&self.path, self.durability);
+        let noted = opening::stopped_cleanly(&self.path, self.tuning.durability);
         noted.map_err(|error| StoreError::Unavailable { op: "close", source: error.into() })
     }
 
@@ -336,15 +346,14 @@ impl Drop for Inner {
 
 fn start(
     path: &Path,
-    durability: Durability,
+    tuning: Tuning,
     opened: Opened,
     interpreter: &ErrorMapper,
     pace: &Arc<CheckpointState>,
 ) -> std::io::Result<(Queues, Vec<JoinHandle<()>>)> {
-    let Opened { writer, sharing, is_marked, checksums, witness, last_stop: _ } = opened;
+    let Opened { writer, sharing: _, is_marked, checksums, witness, last_stop: _ } = opened;
     let (witness, witness_sync) = witness.unzip();
-    let connect =
-        |purpose| opening::connect(path, purpose, durability, sharing).map_err(std::io::Error::other);
+    let connect = |purpose| opening::connect(path, purpose, tuning).map_err(std::io::Error::other);
     let (interactive, to_write) = bounded(QUEUE_MAX);
     let (bulk, to_write_bulk) = bounded(BULK_QUEUE_MAX);
     let (read, to_read): (_, Receiver<Box<dyn Task>>) = bounded(QUEUE_MAX);

@@ -8,7 +8,8 @@ use mallbox_storage::{Durability, OpenError, PageFindings, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::Database;
+use super::{Database, DatabaseOptions};
+use crate::cache_sizes::CacheSizes;
 
 const FRAME: usize = 24 + 4_096;
 
@@ -49,7 +50,13 @@ impl Left {
     }
 
     fn open(&self, accepted: Option<u64>) -> Result<Database, OpenError> {
-        Database::open_accepting(&self.path("a.sqlite"), Durability::Power, accepted, None)
+        let options = DatabaseOptions {
+            durability: Durability::Power,
+            accepted,
+            caches: CacheSizes::FULL,
+            faults: None,
+        };
+        Database::open_accepting(&self.path("a.sqlite"), options)
     }
 
     /// Returns what a start says, which leaves the files to a further one.

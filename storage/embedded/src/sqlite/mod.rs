@@ -96,7 +96,7 @@ pub(crate) use claim_batches::EmbeddedClaimBatches;
 pub(crate) use claim_gateways::EmbeddedClaimGateways;
 pub(crate) use comments::EmbeddedComments;
 pub(crate) use credits::EmbeddedCredits;
-pub(crate) use database::Database;
+pub(crate) use database::{Database, DatabaseOptions};
 pub(crate) use dead_letters::EmbeddedDeadLetters;
 pub(crate) use event_subscribers::EmbeddedEventSubscribers;
 pub(crate) use events::EmbeddedEvents;

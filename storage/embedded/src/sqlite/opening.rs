@@ -16,13 +16,12 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 use super::commit_witness::{CommitWitness, WitnessSync, note_closed};
 use super::integrity::{self, APPLICATION_ID, Integrity};
 use super::{checkpoint, meta, migrations, orders_by_user};
+use crate::cache_sizes::CacheSizes;
 use crate::disk::Disk;
 
 /// Size limit of the full check in bytes. The check reads every page; a larger file would delay the start
 /// by more than about a second.
 const CHECK_BELOW_BYTES: u64 = 256 << 20;
-const WRITER_CACHE_KIB: i64 = 64 << 10;
-const OTHER_CACHE_KIB: i64 = 16 << 10;
 /// The mall has a single writer, so waits occur only for the end of a checkpoint and for other processes (a
 /// backup, a shell).
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -65,6 +64,14 @@ pub(super) struct Opened {
     pub(super) last_stop: LastStop,
 }
 
+/// What is the same for all connections of a database.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    pub(super) durability: Durability,
+    pub(super) caches: CacheSizes,
+    pub(super) sharing: Sharing,
+}
+
 /// How the last run left the database, and what the opening did about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LastStop {
@@ -82,11 +89,11 @@ pub(crate) struct LastStop {
 /// Damage refuses the opening, unless `accepted` is exactly the loss that the error named.
 pub(super) fn open(
     path: &Path,
-    durability: Durability,
+    (durability, caches): (Durability, CacheSizes),
     accepted: Option<u64>,
     disk: &Disk,
 ) -> Result<Opened, OpenError> {
-    open_as_is(path, durability, accepted, disk).map_err(|error| match (error, disk.shortage()) {
+    open_as_is(path, (durability, caches), accepted, disk).map_err(|error| match (error, disk.shortage()) {
         // SQLite reports missing space for a file as a failure to open or to write.
         (OpenError::Io { path, what, .. }, Some(shortage)) => {
             OpenError::Io { path, what, source: io::Error::new(io::ErrorKind::StorageFull, shortage) }
@@ -97,7 +104,7 @@ pub(super) fn open(
 
 fn open_as_is(
     path: &Path,
-    durability: Durability,
+    (durability, caches): (Durability, CacheSizes),
     accepted: Option<u64>,
     disk: &Disk,
 ) -> Result<Opened, OpenError> {
@@ -114,7 +121,8 @@ fn open_as_is(
         || exists(&wal)? && fs::metadata(&wal).map_err(|error| unreadable(&wal, error))?.len() > 0;
     let mut writer = bare(path, sharing).map_err(|error| explain(path, error))?;
     identify(&writer, path)?;
-    configure(&writer, Purpose::Write, durability).map_err(|error| explain(path, error))?;
+    configure(&writer, Purpose::Write, Tuning { durability, caches, sharing })
+        .map_err(|error| explain(path, error))?;
     let Integrity { checksums, witness, commits, missing_commits, is_suspect, .. } = found;
     let mut starts_seen = 0;
     let mut witness = match witness.filter(|_| sharing == Sharing::File) {
@@ -167,14 +175,9 @@ fn open_as_is(
 }
 
 /// Opens a connection configured for `purpose`.
-pub(super) fn connect(
-    path: &Path,
-    purpose: Purpose,
-    durability: Durability,
-    sharing: Sharing,
-) -> rusqlite::Result<Connection> {
-    let conn = bare(path, sharing)?;
-    configure(&conn, purpose, durability)?;
+pub(super) fn connect(path: &Path, purpose: Purpose, tuning: Tuning) -> rusqlite::Result<Connection> {
+    let conn = bare(path, tuning.sharing)?;
+    configure(&conn, purpose, tuning)?;
     Ok(conn)
 }
 
@@ -190,7 +193,8 @@ fn bare(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-fn configure(conn: &Connection, purpose: Purpose, durability: Durability) -> rusqlite::Result<()> {
+fn configure(conn: &Connection, purpose: Purpose, tuning: Tuning) -> rusqlite::Result<()> {
+    let Tuning { durability, caches, sharing: _ } = tuning;
     // First, because changing the journal mode is a write too.
     conn.pragma_update(None, "synchronous", synchronous(durability))?;
     let mode: String = conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
@@ -199,8 +203,9 @@ fn configure(conn: &Connection, purpose: Purpose, durability: Durability) -> rus
             "its journal is in mode {mode} and cannot be put into WAL mode"
         )));
     }
-    let cache_kib = if purpose == Purpose::Write { WRITER_CACHE_KIB } else { OTHER_CACHE_KIB };
-    conn.pragma_update(None, "cache_size", -cache_kib)?;
+    let cache = if purpose == Purpose::Write { caches.writer } else { caches.connection };
+    // Negative: KiB instead of pages.
+    conn.pragma_update(None, "cache_size", -i64::try_from(cache >> 10).unwrap_or(i64::MAX))?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     conn.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(()))?;
     conn.pragma_update(None, "query_only", purpose == Purpose::Read)

@@ -82,9 +82,11 @@ impl Orders for EmbeddedOrders {
         request: Option<&str>,
         unpaid_max: Option<u32>,
     ) -> Result<PurchaseOutcome, StoreError> {
+        const OP: &str = "insert order";
+        self.database.check_sale_room(OP)?;
         let (order, request) = (order.clone(), request.map(str::to_owned));
         let job = move |conn: &Connection| purchases::insert(conn, &order, request.as_deref(), unpaid_max);
-        self.database.write("insert order", job).await
+        self.database.write(OP, job).await
     }
 
     async fn requested(

@@ -36,6 +36,8 @@ impl Pictures for EmbeddedPictures {
         most: PictureUsage,
         now: Timestamp,
     ) -> Result<PutOutcome, StoreError> {
+        const OP: &str = "put picture";
+        self.0.check_sale_room(OP)?;
         let job = move |conn: &Connection| {
             let is_taken =
                 conn.prepare_cached("SELECT 1 FROM pictures WHERE name = ?1")?.exists([&picture.name])?;
@@ -49,7 +51,7 @@ impl Pictures for EmbeddedPictures {
             insert(conn, &picture, now)?;
             Ok(PutOutcome::Put)
         };
-        self.0.write("put picture", job).await
+        self.0.write(OP, job).await
     }
 
     async fn get(&self, name: &str) -> Result<Option<Picture>, StoreError> {

@@ -39,7 +39,8 @@ async fn a_first_start_that_was_cut_short_is_made_good() {
     drop(find(&log_dir(&dir), &LogEvidence::default()).unwrap());
     // The database never knew of the log, so that the next start has another id for a new one.
     let disk = Disk::new(&log_dir(&dir), None);
-    let mut again = recover(&disk, &LogEvidence::default(), Durability::Power, None, 43).unwrap();
+    let mut again =
+        recover(&disk, &LogEvidence::default(), StoreOptions::usual(Durability::Power), None, 43).unwrap();
     assert_eq!(again.log_id, 42);
     again.open(&log_dir(&dir)).unwrap();
     drop(again);

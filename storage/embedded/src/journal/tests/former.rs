@@ -5,7 +5,7 @@ use super::*;
 /// Makes a log as former versions wrote it: 6 commits of 100 claims, of which the first is settled and
 /// removed, and a session.
 fn former(dir: &TempDir) -> LogEvidence {
-    let store = Store::create(&log_dir(dir), 1, 42, Durability::Power).unwrap();
+    let store = Store::create(&log_dir(dir), 1, 42, StoreOptions::usual(Durability::Power)).unwrap();
     for commit in 2..=6 {
         let claims: Vec<Claim> = (commit * 100 - 100..commit * 100).map(claim).collect();
         store.write(Some((commit, &claims)), &[], &[]).unwrap();

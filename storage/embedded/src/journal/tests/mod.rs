@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::DiskFaults;
-use mallbox_storage::{OpenError, OrderId, Timestamp, UserId, VoucherId};
+use mallbox_storage::{Durability, OpenError, OrderId, Timestamp, UserId, VoucherId};
 use mallbox_test_patience::{self as patience, Deadline};
 use tempfile::TempDir;
 
@@ -59,13 +59,13 @@ impl Database {
 }
 
 fn find(log_dir: &Path, witness: &LogEvidence) -> Result<Recovered, OpenError> {
-    recover(&Disk::new(log_dir, None), witness, Durability::Power, None, 42)
+    recover(&Disk::new(log_dir, None), witness, StoreOptions::usual(Durability::Power), None, 42)
 }
 
 fn start(log_dir: &Path, witness: &LogEvidence) -> World {
     let faults = Arc::new(DiskFaults::default());
     let disk = Disk::new(log_dir, Some(Arc::clone(&faults)));
-    let mut recovered = recover(&disk, witness, Durability::Power, None, 42).unwrap();
+    let mut recovered = recover(&disk, witness, StoreOptions::usual(Durability::Power), None, 42).unwrap();
     recovered.open(log_dir).unwrap();
     let settled = Arc::new(Settled::new(witness.applied));
     let queue = Arc::new(Queue::default());
@@ -78,7 +78,7 @@ fn start(log_dir: &Path, witness: &LogEvidence) -> World {
     let known = Arc::new(Mutex::new(known));
     let collaborators = Collaborators {
         disk,
-        durability: Durability::Power,
+        store: StoreOptions::usual(Durability::Power),
         settled: Arc::clone(&settled),
         queue: Arc::clone(&queue),
     };
@@ -385,7 +385,7 @@ fn noticed(dir: &TempDir, witness: &LogEvidence) -> String {
     let error = find(&log_dir(dir), witness).expect_err("the damage went unnoticed").to_string();
     assert!(error.contains("--accept-lost-log"), "{error}");
     let disk = Disk::new(&log_dir(dir), None);
-    let accept = |number| recover(&disk, witness, Durability::Power, Some(number), 43);
+    let accept = |number| recover(&disk, witness, StoreOptions::usual(Durability::Power), Some(number), 43);
     let number = number_in(&error);
     let again = accept(number + 1).expect_err("another number was taken for consent").to_string();
     assert_eq!(again, error, "refusing changes nothing");
