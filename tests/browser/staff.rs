@@ -1,9 +1,11 @@
 //! Staff at a counter: the operator adds a person, who logs in by PIN, sells, redeems and logs out.
 
+use std::time::Duration;
+
 use mallbox::fixture::Mall;
 
 use crate::harness::{Browser, Page, Place as _, Screen};
-use crate::people::{OPERATOR, browser_of, evening};
+use crate::people::{OPERATOR, browser_of, evening, narrow_printer};
 
 pub const PIN: &str = "482913";
 
@@ -139,4 +141,56 @@ fn wrong_pins_make_the_counter_wait() {
     let stranger = counter(&mall, "/console?kiosk");
     log_in(&stranger, PIN);
     stranger.sees("不是受信任的自助终端");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn staff_reach_the_counter_from_the_storefront_and_leave_it() {
+    const HOME: &str = "/?kiosk=600&attract=0#/";
+    let paper = tempfile::NamedTempFile::new().unwrap();
+    let mall = evening().printer(narrow_printer(paper.path())).start().unwrap();
+    let link = furnished(&mall);
+    let kiosk = Browser::at(&mall.url()).on(Screen::Kiosk).running(CLOCK);
+    // The key stays in the browser.
+    kiosk.open(&link).part("数字键盘").is_there();
+    let page = kiosk.open("/?kiosk=600&attract=0");
+    page.sees("100元代金券秒杀");
+
+    // A tap is for customers.
+    let held = brand_of(&page);
+    page.drag([held; 2], Duration::from_millis(400));
+    page.sees("100元代金券秒杀");
+    page.drag([held; 8], Duration::from_millis(500));
+    page.is_at("/console?kiosk");
+    page.button("返回商城").is_there();
+    page.rests();
+    page.fits();
+    page.is_accessible();
+    log_in(&page, PIN);
+    page.link("收银").click();
+    page.button("打印测试页").click();
+    page.sees("测试页已打印");
+    assert!(std::fs::metadata(paper.path()).unwrap().len() > 0);
+    page.rests();
+    page.is_accessible();
+
+    // Whoever forgets to go back is brought back.
+    page.button("退出登录").click();
+    page.part("数字键盘").is_there();
+    page.run("pass(61); 0");
+    page.is_at(HOME.trim_end_matches("#/"));
+    page.sees("100元代金券秒杀");
+    page.drag([brand_of(&page); 8], Duration::from_millis(500));
+    page.button("返回商城").click();
+    page.sees("100元代金券秒杀");
+    page.is_content();
+}
+
+/// Returns the middle of the mall's name.
+fn brand_of(page: &Page) -> (f64, f64) {
+    page.rests();
+    let middle = page.run(
+        "(({ x, y, width, height }) => [x + width / 2, y + height / 2])(document.querySelector('.tabs .brand').getBoundingClientRect())",
+    );
+    (middle[0].as_f64().unwrap(), middle[1].as_f64().unwrap())
 }

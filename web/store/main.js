@@ -18,6 +18,7 @@ import { ONLY_SHOP } from "./kiosk/options.js";
 import { reachButton } from "./kiosk/reach.js";
 import { endSession, startKiosk } from "./kiosk/session.js";
 import { keepShell } from "./kiosk/shell.js";
+import { openOnHold } from "./kiosk/staff-door.js";
 import * as home from "./screens/home.js";
 
 /** @typedef {{to: string, also?: string[], begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string, isOwn?: boolean}} Tab */
@@ -79,7 +80,8 @@ let currentPath = "/";
 
 function renderNavigation() {
   tabs.setAttribute("aria-label", t("主导航", "Main"));
-  fill(tabs, skipLink(), h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
+  const brand = h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox");
+  fill(tabs, skipLink(), isKiosk ? openOnHold(brand) : brand, TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
     const isCurrent = tab.to === currentPath || tab.also?.includes(currentPath) || tab.begins.some((prefix) => currentPath.startsWith(prefix));
     return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isCurrent && "page" },
       icon(tab.icon), h("span", null, t(tab.zh, tab.en)));

@@ -29,6 +29,7 @@ pub(in crate::http) const STAFF_CALLS: &[(Method, &str)] = &[
     (Method::POST, "/ops/orders/{id}/pay"),
     (Method::POST, "/ops/orders/{id}/print"),
     (Method::GET, "/ops/printer"),
+    (Method::POST, "/ops/printer/test"),
     (Method::GET, "/ops/cash"),
     (Method::POST, "/ops/cash"),
     (Method::GET, "/ops/cash/{id}"),

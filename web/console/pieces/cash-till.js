@@ -1,6 +1,6 @@
 // The till of this device: the name under which its drawer is opened, and cash is taken.
 
-import { loadLocal, saveLocal } from "../../core/local-storage.js";
+import { loadDevice, saveDevice } from "../../core/device-storage.js";
 import { t } from "../../core/language.js";
 import { field } from "../../parts/field.js";
 import { formSheet } from "./form.js";
@@ -12,7 +12,7 @@ const NAME_MAX = 20;
 
 /** Returns the name of this device's till. */
 export function currentTill() {
-  return loadLocal(ENTRY) ?? USUAL_TILL;
+  return loadDevice(ENTRY) ?? USUAL_TILL;
 }
 
 /** @param {string} [name] */
@@ -27,7 +27,7 @@ export function tillName(name = currentTill()) {
 export function askTill(onChange) {
   const name = field(t("名称，例如“2”或“外摆”", "Name, such as “2” or “terrace”"), "input", { maxlength: NAME_MAX, required: true, autocomplete: "off", value: currentTill() });
   return formSheet(t("这台设备的收银台", "The till of this device"), [{ field: name, names: ["收银台", "till"] }], t("保存", "Save"), () => {
-    saveLocal(ENTRY, name.input.value.trim());
+    saveDevice(ENTRY, name.input.value.trim());
     onChange();
   });
 }

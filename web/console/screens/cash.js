@@ -19,6 +19,7 @@ import { askTill, currentTill, tillName } from "../pieces/cash-till.js";
 import { form, formSheet } from "../pieces/form.js";
 import { heading } from "../pieces/heading.js";
 import { InDoubtError } from "../pieces/in-doubt-error.js";
+import { printerLine } from "../pieces/printer.js";
 import { isRedemptionInDoubt } from "../pieces/redemption.js";
 import { table } from "../pieces/table.js";
 import { timestamp } from "../pieces/timestamp.js";
@@ -40,7 +41,7 @@ export function open({ root, signal, title }) {
   let shown = "";
   const till = h("p", { class: "row wrap" });
   root.append(heading(t("收银", "Cash"), till),
-    h("div", { class: "cash-columns" }, h("div", { class: "stack" }, drawer, others), reports.root));
+    h("div", { class: "cash-columns" }, h("div", { class: "stack" }, drawer, others, printerLine(signal)), reports.root));
   showTill();
   void refresh();
   repeatWhileVisible(REFRESH_MS, signal, refresh);

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::http::App;
 use crate::http::describe::Calls;
-use crate::http::request::extract::{Now, Operator, Path};
+use crate::http::request::extract::{Now, Path};
 use crate::http::request::staff_calls::StaffOrOperator;
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::messages;
@@ -123,7 +123,7 @@ async fn state(State(app): State<App>, _: StaffOrOperator) -> Reply<PrinterAnswe
 
 async fn print_test_page(
     State(app): State<App>,
-    Operator(user): Operator,
+    StaffOrOperator(user): StaffOrOperator,
     Now(now): Now,
 ) -> Reply<PrintedAnswer> {
     let by = By::operator(user, now);

@@ -249,7 +249,7 @@ pub const ROWS: &[Row] = &[
     ("POST /ops/clock/confirm", "", r#"{"timeMs":0}"#, OPERATORS),
     // The mall has no printer, so an operator is refused by that rule.
     ("GET /ops/printer", "", "", STAFF),
-    ("POST /ops/printer/test", "", "", "113313-f3"),
+    ("POST /ops/printer/test", "", "", "113313-f-"),
     ("POST /ops/orders/{id}/print", "/ops/orders/{paid}/print", "", "113313-f-"),
     ("GET /ops/cash", "", "", STAFF),
     // The operator of the column before opened the till.
