@@ -282,6 +282,7 @@ mod tests {
                     .replace("DOMAIN", "mall.test")
                     .replace("LIMIT", "GET /shop/{id}=100")
                     .replace("ADDRESS", "127.0.0.1:0")
+                    .replace("SIZE", "128M")
                     + "\n"
             })
             .collect();
