@@ -356,6 +356,7 @@ fn the_printed_example_is_a_file_that_serves() {
             "#challenge-script-url = \"URL\"" => "challenge-script-url = 'http://127.0.0.1:9'\n".to_owned(),
             "#printer = \"ADDRESS\"" => "printer = '/dev/null'\n".to_owned(),
             "#public-url = \"URL\"" => "public-url = 'http://mall.test'\n".to_owned(),
+            "#memory = \"SIZE\"" => "memory = '512M'\n".to_owned(),
             "#zone = \"NAME\"" => "zone = 'Asia/Tokyo'\n".to_owned(),
             "#listen = \"127.0.0.1:8080\"" => "listen = '127.0.0.1:0'\n".to_owned(),
             other => other[1..].to_owned() + "\n",
