@@ -5,6 +5,7 @@ mod audit;
 mod backup;
 #[cfg(feature = "production")]
 mod bench;
+mod capacity;
 mod completions;
 mod control_calls;
 #[cfg(feature = "production")]

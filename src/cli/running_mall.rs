@@ -12,9 +12,10 @@ use mallbox_storage::{
     Durability, OrderFilter, OrderStatus, Page, PaymentId, PaymentMode, Storage, StoreError,
 };
 use mallbox_storage_embedded::backup::belongs_to_exchange;
-use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::capacity;
 use super::listeners::{Listeners, Servers};
 use super::mall_directory;
 use super::messages::{CommandFailure, UsageError};
@@ -28,7 +29,7 @@ use crate::config::SiteConfig;
 use crate::http::control::Control;
 use crate::http::{App, Audience, Gateway, HostNames, Profile, ServerOptions, SiteOptions};
 use crate::language::{Bilingual, Language, both, padded};
-use crate::mall::base::{MemoryBudget, wall_time};
+use crate::mall::base::wall_time;
 use crate::mall::operator::alerts::AlertReceiver;
 use crate::mall::operator::backups::report_incarnation;
 use crate::mall::operator::printing::PrinterOptions;
@@ -69,8 +70,6 @@ const STOP_SIGNALS_MERGE: Duration = Duration::from_millis(500);
 /// How long a command waits for a free connection of the database.
 #[cfg(feature = "production")]
 const CONNECTION_WAIT_MAX: Duration = Duration::from_secs(10);
-/// Files kept open by the mall itself, with some to spare.
-const RESERVED_FILES: u64 = 128;
 
 /// Refuses a directory with foreign files. A new mall writes `lock`, replaces `control.sock` and moves an
 /// unknown `log/` aside: in `/var`, `log/` would be the machine's logs.
@@ -223,9 +222,7 @@ impl RunningMall {
             endpoint_limits: config.endpoint_limit.clone(),
             traced_share: config.traced_share(),
         };
-        let budget = config.memory.budget();
-        let most_connections = config.connections.min(max_connections()).min(budget.connections());
-        report_budget(budget, most_connections, &self.app.context.settings);
+        let most_connections = capacity::connections(config, &self.app.context.settings);
         let connections_per_address = config.connections_per_address;
         let options = ServerOptions { most_connections, connections_per_address, ..ServerOptions::default() };
         let sites = listeners.sites(&self.app, &site_options);
@@ -463,27 +460,6 @@ async fn exit_on_second_signal() {
     tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
     tracing::warn!("stopping immediately after a second signal");
     std::process::exit(1);
-}
-
-/// Logs a memory budget that bounds something.
-fn report_budget(budget: MemoryBudget, connections: u64, settings: &Settings) {
-    if budget < MemoryBudget::FULL {
-        tracing::info!(
-            budget_mib = budget.bytes() >> 20,
-            connections,
-            backlog = settings.max_backlog,
-            megapixels = budget.megapixels(),
-            "the memory budget bounds connections, waiting claims and pictures"
-        );
-    }
-}
-
-/// Raises the soft limit on open files to the hard limit. Returns how many connections fit below the limit.
-fn max_connections() -> u64 {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    let files = if raised.is_ok() { maximum } else { current };
-    files.map_or(u64::MAX, |files| files.saturating_sub(RESERVED_FILES).max(16))
 }
 
 /// Limits the wait for a free database connection, for commands run at a terminal.

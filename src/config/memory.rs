@@ -14,7 +14,7 @@ use crate::mall::base::MemoryBudget;
 pub struct MemoryConfig {
     /// Memory that the mall may take, such as `128M`, and at least that: bounds caches, connections, waiting
     /// claims, pictures and password hashes. Default: what the control group allows, or half of the machine's
-    /// memory. From 2G on nothing is bounded further.
+    /// memory. From 4G on nothing is bounded further.
     #[arg(long, env = "MALLBOX_MEMORY", value_name = "SIZE", value_parser = budget)]
     pub memory: Option<MemoryBudget>,
 }

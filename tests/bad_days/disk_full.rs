@@ -72,8 +72,8 @@ fn a_disk_that_runs_low_stops_the_sale_before_anything_breaks() -> anyhow::Resul
     drill("disk low", 40 << 20)
 }
 
-/// Space is short, but there is enough for what was sold before: nothing more is sold, and everything else goes
-/// on.
+/// Space is short, but there is enough for what was sold before: nothing more is sold, and everything else
+/// goes on.
 #[test]
 #[cfg_attr(
     not(feature = "power-tests"),

@@ -1,5 +1,5 @@
-//! A mall with 100,000 users, 30,000 of them logged in, in 128 MiB of memory, in a control group that kills what
-//! takes more: a rush, large pictures, passwords and idle connections at once.
+//! A mall with 100,000 users, 30,000 of them logged in, in 128 MiB of memory, in a control group that kills
+//! what takes more: a rush, large pictures, passwords and idle connections at once.
 //!
 //! `MALLBOX_SMALL_MEMORY_USERS` sets the number of users.
 
@@ -114,9 +114,9 @@ fn try_password(address: SocketAddr, number: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes a picture of 3 million pixels that compresses well, as PNG: a small file, and much memory.
+/// Makes a picture of 5 million pixels that compresses well, as PNG: a small file, and much memory.
 fn photograph() -> anyhow::Result<Vec<u8>> {
-    let picture = RgbImage::from_fn(2_000, 1_500, |x, y| {
+    let picture = RgbImage::from_fn(2_500, 2_000, |x, y| {
         Rgb([x, y, x ^ y].map(|part| u8::try_from(part / 8 % 256).unwrap_or_default()))
     });
     let mut file = Cursor::new(Vec::new());

@@ -13,17 +13,19 @@ pub struct MemoryBudget {
 impl MemoryBudget {
     /// The smallest budget: 128 MiB.
     pub const MIN: Self = Self { bytes: 128 << 20 };
-    /// The budget from which on no share grows any more: 2 GiB.
-    pub const FULL: Self = Self { bytes: 2 << 30 };
+    /// The budget from which on no share grows any more: 4 GiB.
+    pub const FULL: Self = Self { bytes: 4 << 30 };
 
     /// Resident pages of the program, stacks, indexes and sessions.
-    const FIXED_BYTES: u64 = 56 << 20;
+    const FIXED_BYTES: u64 = 50 << 20;
     /// Memory of a pending claim in the order log.
     const CLAIM_BYTES: u64 = 100;
     /// Memory of a connection with a request in progress.
     const CONNECTION_BYTES: u64 = 12 << 10;
     /// Memory of a pixel while a picture is read and encoded: red, green and blue, twice.
     const PIXEL_BYTES: u64 = 6;
+    /// Pixels of the largest picture that mallbox's own pages send, in millions: a square of 2,048 pixels.
+    const MEGAPIXELS_MIN: u32 = 5;
     /// Memory of one password hash.
     const HASH_BYTES: u64 = 19 << 20;
 
@@ -48,7 +50,7 @@ impl MemoryBudget {
     /// Returns the maximum number of accepted claims that wait for the database.
     #[must_use]
     pub fn backlog_claims(self) -> u64 {
-        (self.share(8) / Self::CLAIM_BYTES).min(2_000_000)
+        (self.share(16) / Self::CLAIM_BYTES).min(2_000_000)
     }
 
     /// Returns the maximum number of open connections of a server.
@@ -66,20 +68,21 @@ impl MemoryBudget {
     /// Returns the maximum number of pictures that are encoded at a time.
     #[must_use]
     pub fn encodings(self) -> usize {
-        if self >= Self::FULL { 2 } else { 1 }
+        if self.bytes >= 2 << 30 { 2 } else { 1 }
     }
 
     /// Returns the maximum number of pixels of an uploaded picture, in millions.
     #[must_use]
     pub fn megapixels(self) -> u32 {
         let pixels = self.share(4) / self.encodings() as u64 / Self::PIXEL_BYTES;
-        u32::try_from(pixels / 1_000_000).unwrap_or(u32::MAX).clamp(3, 32)
+        u32::try_from(pixels / 1_000_000).unwrap_or(u32::MAX).clamp(Self::MEGAPIXELS_MIN, 32)
     }
 
-    /// Returns the maximum number of concurrent uploads, each with its file of at most `file_bytes` in memory.
+    /// Returns the maximum number of concurrent uploads, each with its file of at most `file_bytes` in
+    /// memory.
     #[must_use]
     pub fn uploads(self, file_bytes: usize) -> usize {
-        let files = self.share(8) / (file_bytes as u64).max(1);
+        let files = self.share(16) / (file_bytes as u64).max(1);
         usize::try_from(files).unwrap_or(usize::MAX).clamp(1, 32)
     }
 
@@ -113,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_full_budget_bounds_nothing_below_the_usual_maximum() {
-        for full in [MemoryBudget::default(), budget(2_048), budget(100_000)] {
+        for full in [MemoryBudget::default(), budget(4_096), budget(100_000)] {
             assert_eq!(full.storage_cache_bytes(), 208 << 20);
             assert_eq!((full.backlog_claims(), full.connections()), (2_000_000, 20_000));
             assert_eq!((full.hashes(), full.encodings(), full.megapixels()), (2, 2, 32));
@@ -123,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_any_budget_fit_into_it() {
-        for mebibytes in 128..2_048 {
+        for mebibytes in 128..4_096 {
             let of = budget(mebibytes);
             let pixels = of.encodings() as u64 * u64::from(of.megapixels()) * 1_000_000;
             let parts = [
@@ -144,11 +147,11 @@ mod tests {
     fn no_share_shrinks_while_the_budget_grows() {
         let shares = |mebibytes| {
             let of = budget(mebibytes);
-            let pixels = of.encodings() as u64 * u64::from(of.megapixels());
-            let counts = [of.hashes(), of.uploads(UPLOAD_BYTES), of.live_viewers()];
+            let pixels = u64::from(of.megapixels());
+            let counts = [of.hashes(), of.encodings(), of.uploads(UPLOAD_BYTES), of.live_viewers()];
             (of.storage_cache_bytes(), of.backlog_claims(), of.connections(), pixels, counts)
         };
-        for mebibytes in 128..2_047 {
+        for mebibytes in 128..4_095 {
             let (before, after) = (shares(mebibytes), shares(mebibytes + 1));
             assert!(before.0 <= after.0 && before.1 <= after.1 && before.2 <= after.2, "{mebibytes}");
             assert!(before.3 <= after.3, "{mebibytes}: {before:?} {after:?}");
@@ -160,6 +163,6 @@ mod tests {
     fn a_budget_below_the_minimum_is_none() {
         assert_eq!(MemoryBudget::new((128 << 20) - 1), None);
         assert_eq!(MemoryBudget::new(128 << 20), Some(MemoryBudget::MIN));
-        assert!(MemoryBudget::MIN.megapixels() >= 3 && MemoryBudget::MIN.hashes() == 1);
+        assert!(MemoryBudget::MIN.megapixels() == 5 && MemoryBudget::MIN.hashes() == 1);
     }
 }

@@ -57,8 +57,8 @@ impl Random {
         format!("{:08}", self.source.lock().random_range(0..100_000_000_u32))
     }
 
-    /// Number of digits of a login code made at a counter. Codes of text messages have 6, codes of the machine
-    /// 16.
+    /// Number of digits of a login code made at a counter. Codes of text messages have 6, codes of the
+    /// machine 16.
     pub const COUNTER_CODE_DIGITS: u32 = 12;
 
     /// Returns a login code made at a counter: twelve digits, of which nobody finds one in its lifetime.

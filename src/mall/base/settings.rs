@@ -150,8 +150,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Fits what could grow into a memory budget: the backlog, unless `max_backlog` is smaller, pictures, password
-    /// hashes and viewers.
+    /// Fits what could grow into a memory budget: the backlog, unless `max_backlog` is smaller, pictures,
+    /// password hashes and viewers.
     #[must_use]
     pub fn within(self, memory: MemoryBudget) -> Self {
         let max_backlog = self.max_backlog.min(memory.backlog_claims());

@@ -8,8 +8,8 @@ use mallbox_storage::StoreError;
 
 use super::disk_faults::{DiskFaults, Watcher};
 
-/// Below this much free space nothing is written to the order log, neither claims nor log-ins: sled must never
-/// hit the end of the disk.
+/// Below this much free space nothing is written to the order log, neither claims nor log-ins: sled must
+/// never hit the end of the disk.
 pub(crate) const FREE_BYTES_MIN: u64 = 64 << 20;
 /// Below this much free space nothing is sold and no picture is stored: what was sold before can still be
 /// paid, redeemed and refunded, by people who still have to log in.

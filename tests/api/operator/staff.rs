@@ -190,8 +190,8 @@ fn concurrent_guesses_escape_no_wait() {
             });
         }
     });
-    // Counted by the mall, not by the responses: a call that a busy machine answers too late is counted as well,
-    // and repeated.
+    // Counted by the mall, not by the responses: a call that a busy machine answers too late is counted as
+    // well, and repeated.
     assert_eq!(wrong_pins(&w), 5);
 }
 
