@@ -1,25 +1,16 @@
 // The address of the kiosk's storefront, for the way back from the counter on the same screen.
 
-/** Name of the stored address: of this window, until it is closed. */
-const NAME = "mallbox-kiosk-home";
+import { loadLocal, saveLocal } from "./local-storage.js";
+
+/** Stays after a log-out at the counter. */
+const NAME = "kiosk-home";
 
 /** Notes that the counter is opened from this storefront. */
 export function keepKioskHome() {
-  try {
-    sessionStorage.setItem(NAME, `${location.pathname}${location.search}`);
-  } catch {
-    // Storage is disabled: there is no way back but the browser's.
-  }
+  saveLocal(NAME, `${location.pathname}${location.search}`);
 }
 
-/**
- * Returns the address of the storefront, if the counter was opened from one.
- * @returns {string | null}
- */
+/** Returns the address of the storefront, if the counter was opened from one. */
 export function kioskHome() {
-  try {
-    return sessionStorage.getItem(NAME);
-  } catch {
-    return null;
-  }
+  return loadLocal(NAME);
 }

@@ -3,9 +3,10 @@
 const PREFIX = "mallbox-";
 /**
  * Beginnings of the names of entries that stay after a log-out: settings of the device, its till, its ticket
- * for guarded sales, and the request ids of purchases in doubt, without which a user might buy twice.
+ * for guarded sales, the storefront of a counter, and the request ids of purchases in doubt, without which a
+ * user might buy twice.
  */
-export const KEPT_AFTER_LOG_OUT = ["language", "scheme", "device-ticket", "till", "buying-"];
+export const KEPT_AFTER_LOG_OUT = ["language", "scheme", "device-ticket", "till", "kiosk-home", "buying-"];
 /** Values that could not be stored; lost when the page closes. @type {Map<string, string>} */
 const fallback = new Map();
 
