@@ -20,14 +20,13 @@ use tempfile::TempDir;
 
 use common::http::{self, Reply};
 use common::mall::{self, Size};
+use common::network_namespace;
 use common::server::Server;
 
 const PHONE: &str = "13900000002";
 const PASSWORD: &str = "correct horse";
 const PIN: &str = "482913";
 const SECRET: &str = "a secret of sixteen";
-/// Set in the test process that runs within the namespace.
-const INSIDE: &str = "MALLBOX_WITHOUT_NETWORK";
 /// Price of all vouchers, in cents.
 const PRICE: i64 = 100;
 
@@ -376,16 +375,6 @@ fn try_column(circumstance: Circumstance) -> anyhow::Result<()> {
     shop.server.stop()
 }
 
-/// Runs a test of this binary in a network namespace that has a loopback interface alone.
-fn in_namespace(test: &str) -> anyhow::Result<()> {
-    let mut command = Command::new("unshare");
-    command.args(["--net", "--", "sh", "-c", r#"ip link set lo up && exec "$0" "$@""#]);
-    command.arg(std::env::current_exe()?).args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
-    let status = command.status().context("cannot run unshare")?;
-    ensure!(status.success(), "{test} in a namespace: {status}");
-    Ok(())
-}
-
 #[test]
 fn with_a_network_all_of_it_works() -> anyhow::Result<()> {
     try_column(Circumstance::Network)
@@ -397,10 +386,10 @@ fn with_a_network_all_of_it_works() -> anyhow::Result<()> {
     ignore = "needs root and network namespaces; tests/run turns it on where it is root"
 )]
 fn without_a_network_it_is_as_the_manual_says() -> anyhow::Result<()> {
-    if std::env::var_os(INSIDE).is_some() {
+    if network_namespace::is_inside() {
         return try_column(Circumstance::None);
     }
-    in_namespace("without_a_network_it_is_as_the_manual_says")
+    network_namespace::run("without_a_network_it_is_as_the_manual_says")
 }
 
 #[test]
@@ -409,10 +398,10 @@ fn without_a_network_it_is_as_the_manual_says() -> anyhow::Result<()> {
     ignore = "needs root and network namespaces; tests/run turns it on where it is root"
 )]
 fn with_an_unsure_clock_it_is_as_the_manual_says() -> anyhow::Result<()> {
-    if std::env::var_os(INSIDE).is_some() {
+    if network_namespace::is_inside() {
         return try_column(Circumstance::UnsureClock);
     }
-    in_namespace("with_an_unsure_clock_it_is_as_the_manual_says")
+    network_namespace::run("with_an_unsure_clock_it_is_as_the_manual_says")
 }
 
 #[test]

@@ -2,18 +2,16 @@
 //! refund, and the count at closing. The books and the cash report are equal.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
 use mallbox::fixture::Mall;
 use mallbox_storage::PaymentMode;
 use serde_json::Value;
 
+use crate::common::network_namespace;
 use crate::harness::{Browser, Page, Place as _, Screen};
 use crate::people::{ANNE, BEN, OPERATOR, RUNNING, browser_of, evening, narrow_printer, set_payment_mode};
 use crate::staff::{CLOCK, PIN, counter, furnished, log_in};
 
-/// Set in the test process that runs in the namespace.
-const INSIDE: &str = "MALLBOX_TEST_WITHOUT_NETWORK";
 /// The sale that customers buy from.
 const SALE: &str = "100元代金券秒杀";
 const FLOAT_CENTS: i64 = 30_000;
@@ -22,8 +20,8 @@ const PAID_OUT_CENTS: i64 = 1_250;
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn a_day_of_a_shop_without_a_network() {
-    if std::env::var_os(INSIDE).is_none() {
-        return in_namespace("shop_day::a_day_of_a_shop_without_a_network");
+    if !network_namespace::is_inside() {
+        return network_namespace::run("shop_day::a_day_of_a_shop_without_a_network").unwrap();
     }
     assert_eq!(interfaces(), ["lo"], "the namespace has a network");
     let paper = tempfile::NamedTempFile::new().unwrap();
@@ -94,18 +92,6 @@ fn a_day_of_a_shop_without_a_network() {
     for page in [&till, &kiosk, &console] {
         page.is_content();
     }
-}
-
-/// Runs a test of this binary in a network namespace that has a loopback interface alone.
-fn in_namespace(test: &str) {
-    let mut command = Command::new("unshare");
-    if !rustix::process::geteuid().is_root() {
-        command.arg("--map-root-user");
-    }
-    command.args(["--net", "--", "sh", "-c", r#"ip link set lo up && exec "$0" "$@""#]);
-    command.arg(std::env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
-    let status = command.status().unwrap();
-    assert!(status.success(), "{test} in a namespace: {status}");
 }
 
 /// Returns the names of the network interfaces.

@@ -14,6 +14,7 @@ pub mod inspection;
 pub mod log_ins;
 pub mod mall;
 pub mod moment;
+pub mod network_namespace;
 pub mod pending;
 pub mod rush;
 pub mod server;

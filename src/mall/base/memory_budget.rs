@@ -98,12 +98,6 @@ impl MemoryBudget {
     }
 }
 
-impl Default for MemoryBudget {
-    fn default() -> Self {
-        Self::FULL
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_full_budget_bounds_nothing_below_the_usual_maximum() {
-        for full in [MemoryBudget::default(), budget(4_096), budget(100_000)] {
+        for full in [MemoryBudget::FULL, budget(4_096), budget(100_000)] {
             assert_eq!(full.storage_cache_bytes(), 208 << 20);
             assert_eq!((full.backlog_claims(), full.connections()), (2_000_000, 20_000));
             assert_eq!((full.hashes(), full.encodings(), full.megapixels()), (2, 2, 32));

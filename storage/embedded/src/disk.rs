@@ -62,15 +62,22 @@ impl Disk {
         self.missing(SALE_FREE_BYTES_MIN)
     }
 
+    /// Refuses `op` below [`FREE_BYTES_MIN`] of free space.
+    pub(crate) fn check_room(&self, op: &'static str) -> Result<(), StoreError> {
+        self.refuse(op, self.shortage())
+    }
+
     /// Refuses `op`, which sells something or stores a picture, below [`SALE_FREE_BYTES_MIN`] of free space.
     pub(crate) fn check_sale_room(&self, op: &'static str) -> Result<(), StoreError> {
-        match self.sale_shortage() {
-            Some(detail) => {
-                self.refused(1);
-                Err(StoreError::Full { op, detail })
-            }
-            None => Ok(()),
-        }
+        self.refuse(op, self.sale_shortage())
+    }
+
+    /// Refuses `op` if there is a shortage, and counts the refusal.
+    pub(crate) fn refuse(&self, op: &'static str, shortage: Option<String>) -> Result<(), StoreError> {
+        shortage.map_or(Ok(()), |detail| {
+            self.refused(1);
+            Err(StoreError::Full { op, detail })
+        })
     }
 
     /// Returns a warning for the operators while everything is accepted, but space is getting short.

@@ -144,10 +144,7 @@ impl Journal {
     /// Returns [`ready`](Self::ready), and for claims also whether the disk has room for more of them.
     pub(crate) fn ready_for_claims(&self, op: &'static str) -> Result<(), StoreError> {
         self.ready(op)?;
-        self.shared.sale_shortage.read().as_ref().map_or(Ok(()), |detail| {
-            self.shared.disk.refused(1);
-            Err(StoreError::Full { op, detail: detail.clone() })
-        })
+        self.shared.disk.refuse(op, self.sale_shortage())
     }
 
     /// Returns a warning for the operators while space is getting short.

@@ -69,17 +69,6 @@ impl EmbeddedArchive {
         }
     }
 
-    /// Refuses to write before the order log meets the end of the disk.
-    fn check_room(&self, op: &'static str) -> Result<(), StoreError> {
-        match self.disk.shortage() {
-            Some(detail) => {
-                self.disk.refused(1);
-                Err(StoreError::Full { op, detail })
-            }
-            None => Ok(()),
-        }
-    }
-
     fn sync_folder(&self) -> io::Result<()> {
         File::open(&self.folder)?.sync_all()
     }
@@ -107,7 +96,7 @@ impl EmbeddedArchive {
 impl Archive for EmbeddedArchive {
     async fn begin(&self, ledger: ArchiveLedger, day: Day, _: Timestamp) -> Result<ArchiveDraft, StoreError> {
         const OP: &str = "begin archive";
-        self.check_room(OP)?;
+        self.disk.check_room(OP)?;
         let number = self.on_files(OP, move |this| this.begin_draft(ledger, day)).await?;
         let draft = ArchiveDraft { ledger, day, number };
         let path = self.draft(draft);
@@ -126,7 +115,7 @@ impl Archive for EmbeddedArchive {
         users: Vec<UserId>,
     ) -> Result<bool, StoreError> {
         const OP: &str = "append to archive";
-        self.check_room(OP)?;
+        self.disk.check_room(OP)?;
         let path = self.draft(draft);
         let written = self
             .on_files(OP, move |_| match OpenOptions::new().write(true).open(path) {
